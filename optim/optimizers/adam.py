@@ -139,18 +139,8 @@ class AdamWOptimizer(Optimizer):
         use_locking: bool = False,
         name: str = "AdamW",
     ) -> None:
-        super().__init__(
-            _AdamWUpdate(
-                rules.ADAMW,
-                learning_rate,
-                name,
-                use_locking,
-                beta1=beta1,
-                beta2=beta2,
-                epsilon=epsilon,
-                weight_decay=weight_decay,
-            )
-        )
+        others = {"beta1": beta1, "beta2": beta2, "epsilon": epsilon, "weight_decay": weight_decay}
+        super().__init__(_AdamWUpdate(rules.ADAMW, learning_rate, name, use_locking, **others))
 
 
 _BETAS = ("beta1", "beta2")

@@ -246,9 +246,7 @@ class Optimizer:
         update = self.update
         with update.lock.held if update.lock else _UNLOCKED:
             number = update.steps + 1 if global_step is None else next_global_step(global_step)
-            step = Step(number, gradients, variables, update.hyperparameters())
-            step.detailed = report
-            step.loss = loss
+            step = Step(number, gradients, variables, update.hyperparameters(), detailed=report, loss=loss)
             try:
                 return self._hand_on(self.transformations, step)
             finally:  # an update counts even if it was interrupted or could not be reported

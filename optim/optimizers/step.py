@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optim.clip import clip_scale
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optim.kernels.scale_and_bounds import Clip
     from optim.telemetry.report import VariableReport
     from optim.variable import Variable
 
 __all__ = ["Step"]
 
 
+@dataclass(eq=False)
 class Step:
     """One step, between the caller's gradients and the update.
 
@@ -30,37 +33,30 @@ class Step:
         gradients: arrays of their variables' shapes and dtypes, or IndexedSlices.
         variables: their variables.
         hyperparameters: the hyperparameters in force, by name; "learning_rate" is one of them.
+        detailed: whether the report includes each variable, too.
+        loss: the loss before the update, if known.
         clip: the clipping that the update applies to the gradients first.
         clip_norm: the bound on the norm, or None.
         clipped: whether the norm was above a bound.
         measured: whether the report includes the norm, even without clipping.
-        detailed: whether the report includes each variable, too.
         skipped: whether the step changes nothing.
         applied: whether the variables have been updated.
-        loss: the loss before the update, if known.
         known_norm: the global norm if it has been computed; an update that measures it sets it.
     """
 
-    def __init__(
-        self,
-        number: int,
-        gradients: Sequence[NDArray[Any] | IndexedSlices],
-        variables: list[Variable],
-        hyperparameters: Mapping[str, float],
-    ) -> None:
-        self.number = number
-        self.gradients = gradients
-        self.variables = variables
-        self.hyperparameters = hyperparameters
-        self.clip = AS_IT_IS
-        self.clip_norm: float | None = None
-        self.clipped = False
-        self.measured = False
-        self.detailed = False
-        self.skipped = False
-        self.applied = False
-        self.loss: float | None = None
-        self.known_norm: float | None = None
+    number: int
+    gradients: Sequence[NDArray[Any] | IndexedSlices]
+    variables: list[Variable]
+    hyperparameters: Mapping[str, float]
+    detailed: bool = False
+    loss: float | None = None
+    clip: Clip = AS_IT_IS
+    clip_norm: float | None = None
+    clipped: bool = False
+    measured: bool = False
+    skipped: bool = False
+    applied: bool = False
+    known_norm: float | None = None
 
     @property
     def arrays(self) -> list[NDArray[Any]]:

@@ -90,15 +90,9 @@ class Observation(NamedTuple):
         """As the report of a step."""
         norm, nonfinite, variables = self.measured
         clipped = self.clip_norm is not None and norm is not None and norm > self.clip_norm
+        reports = () if variables is None else variables
         return StepReport(
-            self.step,
-            self.learning_rate,
-            norm,
-            self.clip_norm,
-            clipped=clipped,
-            nonfinite=nonfinite,
-            variables=() if variables is None else variables,
-            loss=loss,
+            self.step, self.learning_rate, norm, self.clip_norm, clipped, nonfinite, variables=reports, loss=loss
         )
 
 
