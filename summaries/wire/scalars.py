@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.wire.crc32c import crc32c, mask
-from summaries.wire.crc_tables import byte_tables
+from summaries.wire.crc_spans import byte_tables
 from summaries.wire.protobuf import field, varint
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, frame
 
