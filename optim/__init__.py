@@ -15,7 +15,7 @@
   restores it. `queues` feeds data from threads, and stops them.
 
 Imports point down only: demo, integrations, optimizers and moving_average, graph and queues, autodiff and checkpoints,
-clip and schedules, telemetry, variable, kernels and recording, rules, checks. Only `telemetry`, `graph`, `integrations`
+clip and schedules, variable, telemetry and recording, kernels, rules, checks. Only `telemetry`, `graph`, `integrations`
 and `demo` use `summaries`; `kernels` keeps compiled code in the same place, and `summaries.foreign_arrays` converts the
 arrays of other libraries.
 
