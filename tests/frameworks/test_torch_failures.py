@@ -145,7 +145,7 @@ def test_what_one_thread_clips_is_told_while_another_clips(monkeypatch):
     both = threading.Barrier(2, timeout=120)  # passed only if both are clipping at once
     watcher = Told()
     monkeypatch.setattr(torch_clip_hooks, "_watchers", [weakref.ref(watcher)])
-    clip = torch_clip_hooks._told(lambda parameters, max_norm: (parameters, max_norm, both.wait()))
+    clip = torch_clip_hooks._watched(lambda parameters, max_norm: (parameters, max_norm, both.wait()))
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(lambda _: clip([], 1.0), range(2)))
     assert (watcher.before, watcher.after) == (2, 2)
