@@ -17,7 +17,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
 __all__ = ["ArrayInterface"]
 
@@ -54,6 +54,33 @@ class ArrayInterface(NDArrayOperatorsMixin):
     @abstractmethod
     def _written(self) -> None:
         """Take note that a NumPy function has written into the array."""
+
+    @abstractmethod
+    def _leave(self, what: str) -> Any:
+        """The value, for code that does not record; an error that says `what` if that would lose a gradient."""
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self._leave("conversion to a plain array"), dtype, copy=copy)
+
+    def __float__(self) -> float:
+        return float(self._leave("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._leave("complex()"))
+
+    def __int__(self) -> int:
+        return int(self._leave("int()"))
+
+    def __index__(self) -> int:
+        return operator.index(self._leave("use as an index"))
+
+    def item(self, *index: Any) -> Any:
+        """One element as a Python number."""
+        return np.asarray(self._leave("item()")).item(*index)
+
+    def tolist(self) -> Any:
+        """All elements as Python numbers."""
+        return np.asarray(self._leave("tolist()")).tolist()
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return self._ufunc(ufunc, method, inputs, kwargs)

@@ -7,7 +7,6 @@ np.asarray(box), an error is raised: otherwise the gradient would be silently wr
 from __future__ import annotations
 
 import inspect
-import operator
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from optim.recording.nodes import Node, Recording, check_thread, checksums, curr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import NDArray
 
 __all__ = ["Box", "boxes_in", "call", "call_ufunc", "plain", "recorded", "stopped"]
 
@@ -92,30 +91,6 @@ class Box(ArrayInterface):
                 f"stop_gradient(value) if no gradient is wanted"
             )
         return self._value
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        value = self._leave("conversion to a plain array")
-        return np.array(value, dtype, copy=copy)
-
-    def __float__(self) -> float:
-        return float(self._leave("float()"))
-
-    def __complex__(self) -> complex:
-        return complex(self._leave("complex()"))
-
-    def __int__(self) -> int:
-        return int(self._leave("int()"))
-
-    def __index__(self) -> int:
-        return operator.index(self._leave("use as an index"))
-
-    def item(self, *index: Any) -> Any:
-        """One element as a Python number."""
-        return np.asarray(self._leave("item()")).item(*index)
-
-    def tolist(self) -> Any:
-        """All elements as Python numbers."""
-        return np.asarray(self._leave("tolist()")).tolist()
 
     def __round__(self, digits: int = 0) -> Any:
         return np.round(self, digits)
