@@ -139,8 +139,11 @@ class AdamWOptimizer(Optimizer):
         use_locking: bool = False,
         name: str = "AdamW",
     ) -> None:
-        others = {"beta1": beta1, "beta2": beta2, "epsilon": epsilon, "weight_decay": weight_decay}
-        super().__init__(_AdamWUpdate(rules.ADAMW, learning_rate, name, use_locking, **others))
+        update = _AdamWUpdate(
+            rules.ADAMW, learning_rate, name, use_locking,
+            beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=weight_decay,
+        )  # fmt: skip
+        super().__init__(update)
 
 
 _BETAS = ("beta1", "beta2")

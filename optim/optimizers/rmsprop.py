@@ -53,5 +53,8 @@ class RMSPropOptimizer(Optimizer):
         name: str = "RMSProp",
     ) -> None:
         rule = rules.RMSPROP_CENTERED if centered else rules.RMSPROP
-        others = {"decay": decay, "momentum": momentum, "epsilon": epsilon}
-        super().__init__(Update(rule, learning_rate, name, use_locking, initial={"rms": 1.0}, **others))
+        update = Update(
+            rule, learning_rate, name, use_locking,
+            initial={"rms": 1.0}, decay=decay, momentum=momentum, epsilon=epsilon,
+        )  # fmt: skip
+        super().__init__(update)
