@@ -164,7 +164,7 @@ class GraphCall:
         self._casts: dict[tuple[str, Any], str] = {}
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> Any:
         """The result's dtype."""
         return dtype_of(self.value)
 

@@ -134,7 +134,11 @@ def _strided_slice(call: GraphCall, parts: list[Any]) -> None:
         bounds.append((first, last, step))
     labels = ("begin", "end", "strides")
     inputs = [call.constant([bound[k] for bound in bounds], label) for k, label in enumerate(labels)]
-    attributes = {"T": call.dtype, "Index": INT32, **{f"{name}_mask": mask for name, mask in masks.items()}}
+    attributes: dict[str, Any] = {
+        "T": call.dtype,
+        "Index": INT32,
+        **{f"{name}_mask": mask for name, mask in masks.items()},
+    }
     call.add("StridedSlice", [call.input(call.args[0]), *inputs], **attributes)
 
 
