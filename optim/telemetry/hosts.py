@@ -39,22 +39,24 @@ def measure_at_hand(parts: Sequence[Any], kinds: Sequence[str], table: Table) ->
     Returns:
         The number of elements of each array, and the indices of those that are elsewhere.
     """
-    memory = _memory_of(parts, signed="slot" in kinds)
-    hosts = [] if memory is not None else [on_host(part) for part in parts]
     count = len(parts) // len(kinds)
-    for kind, first in zip(kinds, range(0, len(parts), count), strict=True):
-        rows = slice(first, first + count)
-        if memory is None:
-            _measure_hosts(hosts[rows], table[rows], squares_only=kind == "squares")
-            continue
-        of_kind = compiled.Memory(memory.addresses[rows], memory.sizes[rows], memory.dtype)
-        if kind == "squares":
-            table[rows, SQUARES] = compiled.ENGINE.squares_at(of_kind)
-        else:
-            measure_at = compiled.ENGINE.measure_gradients_at if kind == "gradient" else compiled.ENGINE.measure_at
-            table[rows] = measure_at(of_kind)
+    blocks = [
+        (kind, slice(first, first + count)) for kind, first in zip(kinds, range(0, len(parts), count), strict=True)
+    ]
+    memory = _memory_of(parts, signed="slot" in kinds)
     if memory is not None:
+        for kind, rows in blocks:
+            of_kind = compiled.Memory(memory.addresses[rows], memory.sizes[rows], memory.dtype)
+            if kind == "squares":
+                table[rows, SQUARES] = compiled.ENGINE.squares_at(of_kind)
+            elif kind == "gradient":
+                table[rows] = compiled.ENGINE.measure_gradients_at(of_kind)
+            else:
+                table[rows] = compiled.ENGINE.measure_at(of_kind)
         return list(memory.sizes), []
+    hosts = [on_host(part) for part in parts]
+    for kind, rows in blocks:
+        _measure_hosts(hosts[rows], table[rows], squares_only=kind == "squares")
     sizes = [_size(part) if host is None else host.size for part, host in zip(parts, hosts, strict=True)]
     return sizes, [i for i, host in enumerate(hosts) if host is None]
 
