@@ -12,6 +12,7 @@ from __future__ import annotations
 import enum
 import heapq
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,14 +108,15 @@ class _Walk:
         while waiting:
             node = waiting.pop()
             if node not in parents:
-                parents[node] = [box.node for box in _arguments(node) if box.node.connected]
+                boxes = boxes_in((*node.args, *node.kwargs.values()))
+                parents[node] = [box.node for box in boxes if box.node.connected]
                 waiting += parents[node]
         check_unchanged({node.variable: node.version for node in parents if node.variable is not None})
         for node in parents:
             if node.variable is not None:
                 check_operands(node)
         between = set(self._nodes.values())
-        for node in sorted(parents, key=_number):
+        for node in sorted(parents, key=attrgetter("number")):
             if node.variable is not None and node.variable in variables:
                 self._nodes.setdefault(node.variable, node)  # the earliest: all reads of a Variable share one node
                 between.add(node)
@@ -237,16 +239,6 @@ class _Walk:
                         if type(part) is not Box or isinstance(position, str):
                             raise LookupError(f"no gradient of np.{node.name} of lists like this one is known")
                         yield (position, j), part
-
-
-def _number(node: Node) -> int:
-    return node.number
-
-
-def _arguments(node: Node) -> Iterator[Box]:
-    yield from boxes_in(node.args)
-    if node.kwargs:
-        yield from boxes_in(node.kwargs.values())
 
 
 def _are_arrays(*terms: Any) -> bool:

@@ -140,7 +140,7 @@ class Drawing:
         try:
             convert(call)
         except NoEquivalentError:
-            boxes = [*boxes_in(node.args), *boxes_in(node.kwargs.values())]
+            boxes = boxes_in((*node.args, *node.kwargs.values()))
             first = node.value[0] if isinstance(node.value, tuple | list) else node.value
             call.add(f"numpy.{node.name}", [self.source(box, node.scope) for box in boxes], T=np.result_type(first))
         self.names[node] = call.renamed(self.nodes[begin:])
