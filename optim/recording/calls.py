@@ -20,7 +20,6 @@ from optim.recording.nodes import Node, Recording, check_thread, checksums, curr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
 
 __all__ = ["Box", "boxes_in", "call", "call_ufunc", "plain", "recorded", "stopped"]
 
@@ -243,7 +242,7 @@ def _run(
     node = Node(function, args, kwargs, result, connected)
     node.recording = active
     if function not in _SHAPES_ONLY or active.traced:
-        node.seen = checksums(_arrays_in((*args, *kwargs.values()) if kwargs else args))
+        node.seen = checksums(_all_in((*args, *kwargs.values()) if kwargs else args, np.ndarray))
     if active.traced:
         node.scope, node.times = active.scope, times
         if not boxes:
@@ -341,20 +340,16 @@ def recorded(value: Any) -> Any:
 
 def boxes_in(args: Any) -> Iterator[Box]:
     """All boxes among arguments, in lists and tuples too."""
-    for arg in args:
-        if type(arg) is Box:
-            yield arg
-        elif type(arg) in (list, tuple):
-            yield from boxes_in(arg)
+    return _all_in(args, Box)
 
 
-def _arrays_in(args: Any) -> Iterator[NDArray[Any]]:
-    """All plain arrays among arguments, in lists and tuples too."""
+def _all_in(args: Any, kind: type[Any]) -> Iterator[Any]:
+    """All objects of this kind among arguments, in lists and tuples too."""
     for arg in args:
-        if isinstance(arg, np.ndarray):
+        if isinstance(arg, kind):
             yield arg
         elif type(arg) in (list, tuple):
-            yield from _arrays_in(arg)
+            yield from _all_in(arg, kind)
 
 
 def stopped(value: Any) -> Any:
