@@ -12,7 +12,6 @@ from optim import checks
 from optim.telemetry.endings import call_at_unusual_end, forget, words_of
 from optim.telemetry.logger import Telemetry
 from optim.telemetry.measuring import Measured, Measurement, NothingToMeasureError, Observation, of_reports
-from optim.telemetry.recorder import FlightRecorder
 from optim.telemetry.report import VariableReports
 from optim.telemetry.shards import flat_groups, not_known_here
 from optim.telemetry.trees import gradients_by_name, leaves_like
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optim.telemetry.recorder import FlightRecorder
     from optim.telemetry.report import StepReport
     from summaries import EventFileWriter
 
@@ -107,6 +107,8 @@ class GradientMonitor:
         self._keeps = keep_last is not None and checks.positive_integer("keep_last", keep_last) > 0
         self._recorder: FlightRecorder | None = None
         if writer is not None and keep_last is not None:
+            from optim.telemetry.recorder import FlightRecorder  # noqa: PLC0415 - with statistics of the audit
+
             self._recorder = FlightRecorder(writer, keep_last, chosen, clock)
             call_at_unusual_end(self._recorder.dump)
 
