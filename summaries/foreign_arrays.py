@@ -7,7 +7,6 @@ are recognized by their methods.
 from __future__ import annotations
 
 import sys
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,13 +20,23 @@ NARROW = ("bfloat16", "float8")
 """Prefixes of the names of the dtypes that ml_dtypes adds to NumPy."""
 
 
-@cache
+_libraries: dict[type, str] = {}
+
+
 def library_of(kind: type) -> str:
     """The library of a type of array: "torch", "DTensor" if ranks may hold parts of it, "jax", or "" for all others.
 
     >>> library_of(np.ndarray)
     ''
     """
+    try:
+        return _libraries[kind]
+    except KeyError:
+        _libraries[kind] = _library_of(kind)
+        return _libraries[kind]
+
+
+def _library_of(kind: type) -> str:
     if hasattr(kind, "detach") and hasattr(kind, "cpu"):
         return "DTensor" if hasattr(kind, "full_tensor") else "torch"
     return "jax" if hasattr(kind, "addressable_shards") else ""

@@ -131,12 +131,12 @@ class ArrayInterface(NDArrayOperatorsMixin):
     @property
     def T(self) -> Any:  # noqa: N802 - NumPy's name
         """The array with its axes in reverse order."""
-        return np.transpose(self)  # type: ignore[call-overload]
+        return np.transpose(self)
 
     @property
     def mT(self) -> Any:  # noqa: N802 - NumPy's name
         """The array with its last two axes exchanged."""
-        return np.swapaxes(self, -1, -2)  # type: ignore[call-overload]
+        return np.swapaxes(self, -1, -2)
 
     @property
     def real(self) -> Any:
@@ -150,19 +150,19 @@ class ArrayInterface(NDArrayOperatorsMixin):
 
     def reshape(self, *shape: Any, order: Any = "C") -> Any:
         """The same elements in another shape, given as one tuple or as several numbers."""
-        return np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)  # type: ignore[call-overload]
+        return np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
 
     def transpose(self, *axes: Any) -> Any:
         """The array with its axes in another order, given as one tuple or as several numbers."""
-        return np.transpose(self, (axes[0] if len(axes) == 1 else axes) if axes else None)  # type: ignore[call-overload]
+        return np.transpose(self, (axes[0] if len(axes) == 1 else axes) if axes else None)
 
     def flatten(self, order: Any = "C") -> Any:
         """All elements along one axis."""
-        return np.ravel(self, order=order)  # type: ignore[call-overload]
+        return np.ravel(self, order=order)
 
     def compress(self, condition: Any, axis: Any = None) -> Any:
         """The slices along an axis for which the condition holds."""
-        return np.compress(condition, self, axis=axis)  # type: ignore[call-overload]
+        return np.compress(condition, self, axis=axis)
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         """The array in another dtype."""

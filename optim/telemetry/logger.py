@@ -180,7 +180,7 @@ class Telemetry:
         return self._templates[key]
 
     def _new_name(self, variable: Any) -> str:
-        name = variable.name
+        name: str = variable.name
         while name in self._taken:
             self._taken[variable.name] += 1
             name = f"{variable.name}_{self._taken[variable.name]}"
