@@ -7,7 +7,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
 
-_project = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+_pyproject = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))
+_project = _pyproject["project"]
+_unchecked = [override["module"] for override in _pyproject["tool"]["mypy"]["overrides"]]
+_frameworks = next(modules for modules in _unchecked if "torch.*" in modules)
 
 project = _project["name"]
 author = copyright = "The gradledger developers"  # noqa: A001 - Sphinx's name for it
@@ -37,7 +40,7 @@ default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
-autodoc_mock_imports = ["accelerate", "ignite", "jax", "keras", "lightning", "optax", "torch", "transformers"]
+autodoc_mock_imports = [module.removesuffix(".*") for module in _frameworks]
 maximum_signature_line_length = 100
 python_use_unqualified_type_names = True
 napoleon_use_rtype = False

@@ -15,8 +15,9 @@
   restores it. `queues` feeds data from threads, and stops them.
 
 Imports point down only: demo, integrations, optimizers and moving_average, graph and queues, autodiff and checkpoints,
-clip and schedules, telemetry, variable, kernels and recording, rules, arrays and checks. Only `telemetry`, `graph`,
-`integrations` and `demo` use `summaries`; `kernels` keeps compiled code in the same place.
+clip and schedules, variable, telemetry and recording, kernels, rules, checks. Only `telemetry`, `graph`, `integrations`
+and `demo` use `summaries`; `kernels` keeps compiled code in the same place, and `summaries.foreign_arrays` converts the
+arrays of other libraries.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`) is the number of threads within a step, by default one for each
 processor that the process may use. GRADLEDGER_KERNELS=plain turns compiled code off. Kernels come compiled, but for a
@@ -33,59 +34,31 @@ from summaries.lazy import lazy
 
 if TYPE_CHECKING:
     __version__: str
-    from optim import (
-        arrays as arrays,
-        autodiff as autodiff,
-        checkpoints as checkpoints,
-        clip as clip,
-        graph as graph,
-        integrations as integrations,
-        kernels as kernels,
-        moving_average as moving_average,
-        optimizers as optimizers,
-        queues as queues,
-        recording as recording,
-        rules as rules,
-        schedules as schedules,
-        telemetry as telemetry,
-        variable as variable,
-    )
+    from optim import autodiff as autodiff, checkpoints as checkpoints, clip as clip, graph as graph
+    from optim import integrations as integrations, kernels as kernels, moving_average as moving_average
+    from optim import optimizers as optimizers, queues as queues, recording as recording, rules as rules
+    from optim import schedules as schedules, telemetry as telemetry, variable as variable
     from optim.autodiff.backward import AggregationMethod as AggregationMethod
-    from optim.autodiff.gradients import (
-        GradientTape as GradientTape,
-        gradients as gradients,
-        stop_gradient as stop_gradient,
-    )
+    from optim.autodiff.gradients import GradientTape as GradientTape, gradients as gradients
+    from optim.autodiff.gradients import stop_gradient as stop_gradient
     from optim.checkpoints.files import latest_checkpoint as latest_checkpoint
     from optim.checkpoints.saver import Saver as Saver
-    from optim.clip import (
-        clip_by_average_norm as clip_by_average_norm,
-        clip_by_global_norm as clip_by_global_norm,
-        clip_by_norm as clip_by_norm,
-        clip_by_value as clip_by_value,
-        global_norm as global_norm,
-    )
+    from optim.clip import clip_by_average_norm as clip_by_average_norm, clip_by_global_norm as clip_by_global_norm
+    from optim.clip import clip_by_norm as clip_by_norm, clip_by_value as clip_by_value, global_norm as global_norm
     from optim.graph.trace import trace_graph as trace_graph, trace_run as trace_run
     from optim.kernels.threads import get_num_threads as get_num_threads, set_num_threads as set_num_threads
     from optim.moving_average import ExponentialMovingAverage as ExponentialMovingAverage
     from optim.optimizers.adagrad import AdadeltaOptimizer as AdadeltaOptimizer, AdagradOptimizer as AdagradOptimizer
-    from optim.optimizers.adam import (
-        AdamOptimizer as AdamOptimizer,
-        AdamWOptimizer as AdamWOptimizer,
-        NAdamOptimizer as NAdamOptimizer,
-    )
+    from optim.optimizers.adam import AdamOptimizer as AdamOptimizer, AdamWOptimizer as AdamWOptimizer
+    from optim.optimizers.adam import NAdamOptimizer as NAdamOptimizer
     from optim.optimizers.base import Update as Update
-    from optim.optimizers.clipping import (
-        clip_gradients_by_norm as clip_gradients_by_norm,
-        clip_gradients_by_percentile as clip_gradients_by_percentile,
-        clip_gradients_by_value as clip_gradients_by_value,
-    )
+    from optim.optimizers.clipping_wrappers import clip_gradients_by_norm as clip_gradients_by_norm
+    from optim.optimizers.clipping_wrappers import clip_gradients_by_percentile as clip_gradients_by_percentile
+    from optim.optimizers.clipping_wrappers import clip_gradients_by_value as clip_gradients_by_value
     from optim.optimizers.driver import Optimizer as Optimizer
     from optim.optimizers.ftrl import FtrlOptimizer as FtrlOptimizer
-    from optim.optimizers.gradient_descent import (
-        GradientDescentOptimizer as GradientDescentOptimizer,
-        MomentumOptimizer as MomentumOptimizer,
-    )
+    from optim.optimizers.gradient_descent import GradientDescentOptimizer as GradientDescentOptimizer
+    from optim.optimizers.gradient_descent import MomentumOptimizer as MomentumOptimizer
     from optim.optimizers.lion import LionOptimizer as LionOptimizer
     from optim.optimizers.rmsprop import RMSPropOptimizer as RMSPropOptimizer
     from optim.optimizers.skipping import skip_nonfinite_steps as skip_nonfinite_steps
@@ -95,29 +68,17 @@ if TYPE_CHECKING:
     from optim.queues.queue_runner import QueueRunner as QueueRunner
     from optim.recording.nodes import name_scope as name_scope
     from optim.rules import Rule as Rule
-    from optim.schedules.decays import (
-        cosine_decay as cosine_decay,
-        cosine_decay_restarts as cosine_decay_restarts,
-        exponential_decay as exponential_decay,
-        inverse_time_decay as inverse_time_decay,
-        linear_cosine_decay as linear_cosine_decay,
-        natural_exp_decay as natural_exp_decay,
-        noisy_linear_cosine_decay as noisy_linear_cosine_decay,
-        polynomial_decay as polynomial_decay,
-    )
-    from optim.schedules.schedule import (
-        Schedule as Schedule,
-        join_schedules as join_schedules,
-        linear_warmup as linear_warmup,
-        piecewise_constant as piecewise_constant,
-    )
+    from optim.schedules.decays import cosine_decay as cosine_decay, cosine_decay_restarts as cosine_decay_restarts
+    from optim.schedules.decays import exponential_decay as exponential_decay, inverse_time_decay as inverse_time_decay
+    from optim.schedules.decays import linear_cosine_decay as linear_cosine_decay
+    from optim.schedules.decays import natural_exp_decay as natural_exp_decay
+    from optim.schedules.decays import noisy_linear_cosine_decay as noisy_linear_cosine_decay
+    from optim.schedules.decays import polynomial_decay as polynomial_decay
+    from optim.schedules.schedule import Schedule as Schedule, join_schedules as join_schedules
+    from optim.schedules.schedule import linear_warmup as linear_warmup, piecewise_constant as piecewise_constant
     from optim.telemetry.monitor import GradientMonitor as GradientMonitor
-    from optim.telemetry.report import (
-        SlotReport as SlotReport,
-        StepReport as StepReport,
-        VariableReport as VariableReport,
-        VariableReports as VariableReports,
-    )
+    from optim.telemetry.report import SlotReport as SlotReport, StepReport as StepReport
+    from optim.telemetry.report import VariableReport as VariableReport, VariableReports as VariableReports
     from optim.variable import IndexedSlices as IndexedSlices, Variable as Variable, global_step as global_step
 else:
     _NEAREST = {  # to what torch.optim has and this package lacks
@@ -135,7 +96,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            "": "arrays autodiff checkpoints clip graph integrations kernels moving_average "
+            "": "autodiff checkpoints clip graph integrations kernels moving_average "
             "optimizers queues recording rules schedules telemetry variable",
             "autodiff.backward": "AggregationMethod",
             "autodiff.gradients": "GradientTape gradients stop_gradient",
@@ -148,7 +109,8 @@ else:
             "optimizers.adagrad": "AdadeltaOptimizer AdagradOptimizer",
             "optimizers.adam": "AdamOptimizer AdamWOptimizer NAdamOptimizer",
             "optimizers.base": "Update",
-            "optimizers.clipping": "clip_gradients_by_norm clip_gradients_by_percentile clip_gradients_by_value",
+            "optimizers.clipping_wrappers": "clip_gradients_by_norm clip_gradients_by_percentile "
+            "clip_gradients_by_value",
             "optimizers.driver": "Optimizer",
             "optimizers.ftrl": "FtrlOptimizer",
             "optimizers.gradient_descent": "GradientDescentOptimizer MomentumOptimizer",

@@ -20,6 +20,7 @@ __all__ = [
     "integer",
     "number",
     "positive",
+    "positive_integer",
     "positive_or_infinite",
     "up_to_one",
 ]
@@ -83,6 +84,18 @@ def integer(name: str, value: Any) -> int:
         return operator.index(value)
     except TypeError:
         raise TypeError(f"{name} must be an integer, got {value!r}") from None
+
+
+def positive_integer(name: str, value: Any) -> int:
+    """The value, as an int.
+
+    Raises:
+        TypeError: the value is not an integer.
+        ValueError: it is not positive.
+    """
+    if integer(name, value) < 1:
+        raise ValueError(f"{name} must be positive, got {value}")
+    return int(value)
 
 
 def number(name: str, value: Any, bound: Bound) -> float:

@@ -1,7 +1,7 @@
 """Clipping: keep gradients within a bound.
 
-All functions take arrays of any library that `arrays` knows, and IndexedSlices, and give NumPy arrays, and
-IndexedSlices. What is within its bound already comes back as it is, bit for bit, and not copied.
+All functions take arrays of any library, and IndexedSlices, and give NumPy arrays, and IndexedSlices. What is within
+its bound already comes back as it is, bit for bit, and not copied.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from optim import checks
-from optim.arrays import array_like
 from optim.kernels import measure
-from optim.kernels.clip import Clip
 from optim.kernels.plain import compute_dtype
+from optim.kernels.scale_and_bounds import Clip
 from optim.variable import IndexedSlices
+from summaries.foreign_arrays import array_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,14 +28,7 @@ if TYPE_CHECKING:
 
     Tensor = ArrayLike | IndexedSlices
 
-__all__ = [
-    "clip_by_average_norm",
-    "clip_by_global_norm",
-    "clip_by_norm",
-    "clip_by_value",
-    "clip_scale",
-    "global_norm",
-]
+__all__ = ["clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "clip_scale", "global_norm"]
 
 
 def clip_by_value(t: Tensor, clip_value_min: ArrayLike, clip_value_max: ArrayLike, name: str | None = None) -> Any:
@@ -64,9 +57,9 @@ def clip_by_value(t: Tensor, clip_value_min: ArrayLike, clip_value_max: ArrayLik
 
     def clip(array: NDArray[Any]) -> NDArray[Any]:
         low, high = (_bound(bound, array) for bound in (clip_value_min, clip_value_max))
-        kept = np.empty(array.shape, array.dtype)
-        np.maximum(np.minimum(array, high, out=kept), low, out=kept)
-        return kept
+        clipped = np.empty(array.shape, array.dtype)
+        np.maximum(np.minimum(array, high, out=clipped), low, out=clipped)
+        return clipped
 
     return _mapped(clip, t, integers=True)
 
@@ -104,7 +97,7 @@ def clip_by_norm(
     bound = _positive(clip_norm)
 
     def clip(array: NDArray[Any]) -> NDArray[Any]:
-        return _kept(array, _norms(array, axes), bound)
+        return _scaled_within(array, _norms(array, axes), bound)
 
     return _mapped(clip, t)
 
@@ -130,7 +123,7 @@ def clip_by_average_norm(t: Tensor, clip_norm: ArrayLike, name: str | None = Non
     array([1.2, 1.6])
     """
     bound = _positive(clip_norm)
-    return _mapped(lambda array: _kept(array, _norms(array, None) / max(array.size, 1), bound), t)
+    return _mapped(lambda array: _scaled_within(array, _norms(array, None) / max(array.size, 1), bound), t)
 
 
 def global_norm(t_list: Sequence[Tensor | None], name: str | None = None) -> float:
@@ -156,10 +149,7 @@ def global_norm(t_list: Sequence[Tensor | None], name: str | None = None) -> flo
 
 
 def clip_by_global_norm(
-    t_list: Sequence[Tensor | None],
-    clip_norm: float,
-    use_norm: float | None = None,
-    name: str | None = None,
+    t_list: Sequence[Tensor | None], clip_norm: float, use_norm: float | None = None, name: str | None = None
 ) -> tuple[list[Any], float]:
     r"""Scale all tensors by one factor, so that their global norm is at most `clip_norm`.
 
@@ -246,12 +236,12 @@ def _scaled(tensor: Tensor | None, scale: float) -> Any:
 
 
 def _bound(bound: ArrayLike, array: NDArray[Any]) -> NDArray[Any]:
-    given = _values(bound, "bounds", integers=True)
-    if array.dtype.kind in "iu" and not np.array_equal(given, given.astype(array.dtype)):
+    bounds = _values(bound, "bounds", integers=True)
+    if array.dtype.kind in "iu" and not np.array_equal(bounds, bounds.astype(array.dtype)):
         raise TypeError(f"bounds of a tensor of {array.dtype} must be {array.dtype}, got {bound!r}")
-    if not _broadcasts(given.shape, array.shape):
-        raise ValueError(f"bounds must broadcast to the shape {array.shape} of t, got {given.shape}")
-    return given.astype(array.dtype)
+    if not _broadcasts(bounds.shape, array.shape):
+        raise ValueError(f"bounds must broadcast to the shape {array.shape} of t, got {bounds.shape}")
+    return bounds.astype(array.dtype)
 
 
 def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -296,7 +286,7 @@ def _axes(axes: int | Sequence[int], dimensions: int) -> tuple[int, ...]:
     return found
 
 
-def _kept(array: NDArray[Any], norms: NDArray[np.float64], bound: NDArray[np.float64]) -> NDArray[Any]:
+def _scaled_within(array: NDArray[Any], norms: NDArray[np.float64], bound: NDArray[np.float64]) -> NDArray[Any]:
     """The array itself if every norm is within its bound; otherwise a copy in which larger parts are scaled down."""
     if not _broadcasts(bound.shape, norms.shape):
         raise ValueError(f"clip_norm must broadcast to the norms' shape {norms.shape}, got {bound.shape}")
@@ -304,6 +294,6 @@ def _kept(array: NDArray[Any], norms: NDArray[np.float64], bound: NDArray[np.flo
         return array
     scale = np.where(norms <= bound, 1.0, bound / norms)
     wide = compute_dtype(array.dtype)  # the scale may be too small for a narrower dtype
-    kept = np.multiply(array, scale.astype(wide), dtype=wide, out=np.empty(array.shape, wide))
-    kept_in_its_dtype: NDArray[Any] = kept.astype(array.dtype, copy=False)
-    return kept_in_its_dtype
+    scaled = np.multiply(array, scale.astype(wide), dtype=wide, out=np.empty(array.shape, wide))
+    in_its_dtype: NDArray[Any] = scaled.astype(array.dtype, copy=False)
+    return in_its_dtype

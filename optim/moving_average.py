@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim import checks, rules
-from optim.checkpoints.state import Entry, check_listed
+from optim.checkpoints.state import CheckpointArray, check_listed
 from optim.kernels.plan import Plan
-from optim.variable import Variable
+from optim.variable import FLOATING, NATIVE_FLOATING, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["ExponentialMovingAverage"]
-
-_FLOATING = ("float16", "bfloat16", "float32", "float64")
-_KNOWN = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}  # faster than looking at a dtype's name
 
 
 class ExponentialMovingAverage:
@@ -81,14 +78,14 @@ class ExponentialMovingAverage:
             TypeError: an item is neither, or is not float16, bfloat16, float32 or float64. Nothing was changed.
             ValueError: an item is given twice, or its shape or dtype has changed. Nothing was changed.
         """
-        given = list(var_list)
-        for item in given:
+        items = list(var_list)
+        for item in items:
             self._check(item)
-        if len({id(item) for item in given}) < len(given):
+        if len({id(item) for item in items}) < len(items):
             raise ValueError("var_list must contain each variable once, got one twice")
         decay = self._decay_in_force()
         by_dtype: dict[np.dtype[Any], list[Variable]] = {}
-        for item in given:
+        for item in items:
             if isinstance(item, Variable):
                 by_dtype.setdefault(item.dtype, []).append(item)
             else:
@@ -134,22 +131,22 @@ class ExponentialMovingAverage:
         >>> list(ExponentialMovingAverage(0.9).variables_to_restore([w, step]))
         ['w/ExponentialMovingAverage', 'step']
         """
-        given = list(self._shadows if moving_avg_variables is None else moving_avg_variables)
-        averaged = {variable for variable in given if variable.trainable or variable in self._shadows}
-        named = {self.average_name(variable) if variable in averaged else variable.name: variable for variable in given}
-        if len(named) < len(set(given)):
-            raise ValueError(f"variables must have different names, got {sorted(v.name for v in given)}")
+        variables = list(self._shadows if moving_avg_variables is None else moving_avg_variables)
+        averaged = {variable for variable in variables if variable.trainable or variable in self._shadows}
+        named = {self.average_name(v) if v in averaged else v.name: v for v in variables}
+        if len(named) < len(set(variables)):
+            raise ValueError(f"variables must have different names, got {sorted(v.name for v in variables)}")
         return named
 
-    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[CheckpointArray]:
         """The entries that a Saver saves or restores: the variables' shadows, and the number of updates."""
         check_listed(f"the moving average {self.name!r}", self._shadows, variables)
         names = {variable: self.average_name(variable) for variable in variables}
         kept = [v for v, name in names.items() if (v in self._shadows if stored is None else name in stored)]
-        yield Entry.of_count(f"{self.name}/updates", self._updates, partial(self._begin_again, kept))
+        yield CheckpointArray.of_count(f"{self.name}/updates", self._updates, partial(self._begin_again, kept))
         for variable in kept:
             shadow = self._shadows.get(variable, variable)  # a new shadow has its variable's shape and dtype
-            yield Entry(names[variable], shadow.value, partial(self._restore, variable))
+            yield CheckpointArray(names[variable], shadow.value, partial(self._restore, variable))
 
     def _begin_again(self, kept: Collection[Variable], updates: int) -> None:
         wanted = set(kept)
@@ -168,8 +165,8 @@ class ExponentialMovingAverage:
     def _check(self, item: Any) -> None:
         if not isinstance(item, Variable | np.ndarray):
             raise TypeError(f"var_list must hold Variables and NumPy arrays, got {type(item).__name__}: {item!r}")
-        if item.dtype not in _KNOWN and item.dtype.name not in _FLOATING:
-            raise TypeError(f"{_called(item)} must be of {', '.join(_FLOATING)}, got {item.dtype}")
+        if item.dtype not in NATIVE_FLOATING and item.dtype.name not in FLOATING:
+            raise TypeError(f"{_called(item)} must be of {', '.join(FLOATING)}, got {item.dtype}")
         shadow = self.average(item)
         if shadow is not None and (shadow.shape, shadow.dtype) != (item.shape, item.dtype):
             before = f"{_called(item)} was {shadow.dtype} of shape {shadow.shape} before"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.arrays import array_like
 from optim.recording.array_interface import ArrayInterface
 from optim.recording.calls import Box, call, call_ufunc
 from optim.recording.nodes import current
+from summaries.foreign_arrays import array_like
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
     from optim.recording.nodes import Recording
 
-__all__ = ["IndexedSlices", "Variable", "global_step", "next_global_step"]
+__all__ = ["FLOATING", "NATIVE_FLOATING", "IndexedSlices", "Variable", "global_step", "next_global_step"]
+
+FLOATING = ("float16", "bfloat16", "float32", "float64")
+"""The names of the dtypes that can be trained and averaged."""
+
+NATIVE_FLOATING = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}
+"""Those that NumPy has itself, in this machine's byte order: quicker to look up than a dtype's name."""
 
 
 class Variable(ArrayInterface):
@@ -46,11 +52,7 @@ class Variable(ArrayInterface):
     """
 
     def __init__(
-        self,
-        initial_value: ArrayLike,
-        trainable: bool = True,
-        name: str | None = None,
-        dtype: DTypeLike | None = None,
+        self, initial_value: ArrayLike, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None
     ) -> None:
         if isinstance(initial_value, Variable):
             initial_value = initial_value.value
@@ -122,33 +124,13 @@ class Variable(ArrayInterface):
     def _ufunc(self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return call_ufunc(ufunc, method, inputs, kwargs)
 
-    def _recorded(self) -> Any:
-        """The Variable's Box if the thread records, else its value."""
+    def _leave(self, what: str) -> Any:
         active = current()
-        return self.value if active is None else self._read(active)
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self._recorded(), dtype, copy=copy)
+        value = self.value if active is None else self._read(active)
+        return value._leave(what) if type(value) is Box else value  # noqa: SLF001 - of the same interface
 
     def __index__(self) -> int:
-        return operator.index(self._recorded() if self.value.ndim == 0 else self._recorded().item())
-
-    def __int__(self) -> int:
-        return int(self._recorded())
-
-    def __float__(self) -> float:
-        return float(self._recorded())
-
-    def __complex__(self) -> complex:
-        return complex(self._recorded())
-
-    def item(self, *index: Any) -> Any:
-        """One element as a Python number."""
-        return self._recorded().item(*index)
-
-    def tolist(self) -> Any:
-        """All elements as Python numbers."""
-        return self._recorded().tolist()
+        return super().__index__() if self.value.ndim == 0 else operator.index(self.item())
 
     def __repr__(self) -> str:
         return f"Variable({self.name!r}, shape={self.shape}, dtype={self.dtype})"

@@ -1,8 +1,4 @@
-"""Converts users' values (Python, NumPy, torch, JAX, …) to what an event file stores. Pure (no I/O).
-
-Nothing here imports torch or JAX: their arrays are recognized by their methods. `optim.arrays` has the same conversion,
-so that neither package depends on the other for it; tests/unit/test_foreign_arrays.py tests both with one table.
-"""
+"""Converts users' values (Python, NumPy, torch, JAX, …) to what an event file stores. Pure (no I/O)."""
 
 from __future__ import annotations
 
@@ -14,6 +10,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from summaries.foreign_arrays import NARROW, array_like, whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,8 +32,6 @@ __all__ = [
 MIN_STEP = -(2**63)
 MAX_STEP = 2**63 - 1
 
-_NARROW = ("bfloat16", "float8")  # prefixes of the names of the dtypes that ml_dtypes adds to NumPy
-
 
 def as_array(values: Any, name: str = "values", kinds: str = "fiub") -> NDArray[Any]:
     """Convert numbers to a NumPy array, without a copy if possible.
@@ -54,12 +50,11 @@ def as_array(values: Any, name: str = "values", kinds: str = "fiub") -> NDArray[
             meta tensor.
     """
     array = _host_array(values, name)
-    if array.dtype.kind == "V" and array.dtype.name.startswith(_NARROW):
+    if array.dtype.kind == "V" and array.dtype.name.startswith(NARROW):
         array = array.astype(np.float32)
     if array.dtype.kind == "c" and "c" not in kinds:
-        array = array.astype(
-            array.real.dtype
-        )  # NumPy warns that this discards the imaginary parts, as in torch's writer
+        # NumPy warns that this discards the imaginary parts, as in torch's writer.
+        array = array.astype(array.real.dtype)
     if array.dtype.kind not in kinds:
         got = "None" if values is None else f"{type(values).__name__} of dtype {array.dtype}"
         raise TypeError(f"{name} must be an array of numbers, got {got}")
@@ -67,60 +62,10 @@ def as_array(values: Any, name: str = "values", kinds: str = "fiub") -> NDArray[
 
 
 def _host_array(values: Any, name: str) -> NDArray[Any]:
-    if isinstance(values, np.ndarray):
-        return _unmasked(values, name)
-    if hasattr(values, "detach") and hasattr(values, "cpu"):
-        return _from_torch(_whole(values, name), name)
-    if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
-        return _from_dlpack(values, name)
     try:
-        return np.asarray(values)
+        return array_like(values, name, widened=True)
     except ValueError:  # nested sequences of different lengths
         return np.asarray(values, object)
-
-
-def _unmasked(array: NDArray[Any], name: str) -> NDArray[Any]:
-    masked = sys.modules.get("numpy.ma")  # NumPy imports it on first use
-    if masked is not None and type(array) is not np.ndarray and masked.is_masked(array):
-        raise TypeError(f"{name} must not be masked: compressed() drops masked elements, filled() replaces them")
-    return np.asarray(array)  # subclasses such as matrix multiply differently
-
-
-def _whole(tensor: Any, name: str) -> Any:
-    """The tensor itself; for a replicated DTensor its local tensor, which is complete."""
-    if not hasattr(tensor, "full_tensor"):
-        return tensor
-    if all(placement.is_replicate() for placement in tensor.placements):
-        return tensor.to_local()
-    raise TypeError(
-        f"{name} must be a whole tensor, got a DTensor of which this rank holds only a part: pass its full_tensor(), "
-        "or its to_local() if the part is enough"
-    )
-
-
-def _from_torch(tensor: Any, name: str) -> NDArray[Any]:
-    tensor = tensor.detach()
-    try:
-        array: NDArray[Any] = tensor.numpy()
-    except (TypeError, RuntimeError):  # on another device, sparse, conjugated, or of a dtype that NumPy lacks
-        try:
-            host = tensor.cpu().to_dense().resolve_conj().resolve_neg()
-            array = (host.float() if str(host.dtype).removeprefix("torch.").startswith(_NARROW) else host).numpy()
-        except (TypeError, RuntimeError) as error:
-            raise _unreadable(tensor, name, error) from None
-    return array
-
-
-def _from_dlpack(tensor: Any, name: str) -> NDArray[Any]:
-    try:
-        return np.from_dlpack(tensor)
-    except (BufferError, RuntimeError, TypeError) as error:
-        raise _unreadable(tensor, name, error) from None
-
-
-def _unreadable(tensor: Any, name: str, error: Exception) -> TypeError:
-    reason = str(error).partition("\n")[0].rstrip(".")
-    return TypeError(f"{name} must be a tensor whose elements NumPy can read, got {type(tensor).__name__}: {reason}")
 
 
 def as_tag(tag: Any) -> str:
@@ -176,7 +121,7 @@ def as_float(value: Any, name: str = "scalar_value") -> float:
     shape = getattr(value, "shape", ())
     if shape != () and any(n != 1 for n in shape):
         raise ValueError(f"{name} must be one number, got an array of shape {tuple(shape)}")
-    value = _whole(value, name)
+    value = whole(value, name)
     try:
         if not _is_time(value) and not np.ma.is_masked(value):  # their item() may be a number
             number = value.item() if hasattr(value, "item") else value
@@ -271,14 +216,14 @@ def as_count(value: Any, name: str, least: int = 1, most: int | None = None) -> 
     return number
 
 
-def check_mapping(given: Any, name: str) -> None:
+def check_mapping(value: Any, name: str) -> None:
     """Check that an argument is a mapping.
 
     Raises:
         TypeError: it has no `items` method.
     """
-    if not hasattr(given, "items"):
-        raise TypeError(f"{name} must be a dictionary, got {type(given).__name__}: {given!r}")
+    if not hasattr(value, "items"):
+        raise TypeError(f"{name} must be a dictionary, got {type(value).__name__}: {value!r}")
 
 
 def warn(message: str) -> None:

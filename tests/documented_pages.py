@@ -19,6 +19,7 @@ import shlex
 import subprocess
 import sys
 import time
+import tomllib
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import zip_longest
@@ -31,7 +32,11 @@ from helpers import ROOT
 from summaries.cli import main
 
 DOCS = ROOT / "docs"
-FRAMEWORKS = {"accelerate", "ignite", "jax", "keras", "lightning", "optax", "torch", "transformers"}
+_UNCHECKED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]["overrides"]
+FRAMEWORKS = {
+    name.removesuffix(".*")
+    for name in next(override["module"] for override in _UNCHECKED if "torch.*" in override["module"])
+}
 """Modules of `make frameworks`: tests/frameworks runs the blocks that need one of them."""
 
 _BLOCK = re.compile(

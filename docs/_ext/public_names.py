@@ -27,8 +27,6 @@ _WITH_PUBLIC_NAMES = (
     "summaries.auditing",
     "summaries.auditing.live",
     "optim",
-    *(f"optim.integrations.{name}" for name in ("torch", "huggingface", "lightning", "keras", "accelerate", "ignite")),
-    "optim.integrations.optax",
 )
 _log = logging.getLogger(__name__)
 
@@ -73,7 +71,8 @@ def _exists(name: str) -> bool:
 
 def _public_names(app: Sphinx) -> Iterator[str]:
     with mock(app.config.autodoc_mock_imports):
-        for name in _WITH_PUBLIC_NAMES:
+        frameworks = import_module("optim.integrations").FRAMEWORKS.split()
+        for name in (*_WITH_PUBLIC_NAMES, *(f"optim.integrations.{framework}" for framework in frameworks)):
             yield from (f"{name}.{public}" for public in import_module(name).__all__)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import enum
 import heapq
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,11 +70,11 @@ def backward(seeds: Sequence[tuple[Box, Any]], xs: Sequence[Any], method: Aggreg
         LookupError: a call between a y and an x has no gradient.
     """
     walk = _Walk(xs, [y.node for y, _ in seeds], method)
-    found = walk.run(seeds)
-    return [walk.result(x, found) for x in xs]
+    gradients = walk.run(seeds)
+    return [walk.result(x, gradients) for x in xs]
 
 
-class _Part:
+class _OutputGradient:
     """The gradient of one result of a call that has several."""
 
     __slots__ = ("gradient", "output")
@@ -107,14 +108,15 @@ class _Walk:
         while waiting:
             node = waiting.pop()
             if node not in parents:
-                parents[node] = [box.node for box in _arguments(node) if box.node.connected]
+                boxes = boxes_in((*node.args, *node.kwargs.values()))
+                parents[node] = [box.node for box in boxes if box.node.connected]
                 waiting += parents[node]
         check_unchanged({node.variable: node.version for node in parents if node.variable is not None})
         for node in parents:
             if node.variable is not None:
                 check_operands(node)
         between = set(self._nodes.values())
-        for node in sorted(parents, key=_number):
+        for node in sorted(parents, key=attrgetter("number")):
             if node.variable is not None and node.variable in variables:
                 self._nodes.setdefault(node.variable, node)  # the earliest: all reads of a Variable share one node
                 between.add(node)
@@ -124,25 +126,25 @@ class _Walk:
 
     def run(self, seeds: Sequence[tuple[Box, Any]]) -> dict[Node, Any]:
         """The gradients of the requested nodes."""
-        found: dict[Node, Any] = {}
+        gradients: dict[Node, Any] = {}
         for y, seed in seeds:
             self._arrive(y, seed)
         while self._queue:
             node = heapq.heappop(self._queue)[1]
             terms = self._terms.pop(node)
             if node.variable is not None:
-                found[node] = _as_slices(terms, node.value) or self._sum(terms, node.value, node)
+                gradients[node] = _as_slices(terms, node.value) or self._sum(terms, node.value, node)
                 continue
             gradient = self._sums(terms, node)
             if node in self._wanted:
-                found[node] = gradient
+                gradients[node] = gradient
             if node.function is not None:
                 self._pass_on(node, gradient)
-        return found
+        return gradients
 
-    def result(self, x: Any, found: dict[Node, Any]) -> Gradient:
+    def result(self, x: Any, gradients: dict[Node, Any]) -> Gradient:
         """An x's gradient, in the form returned to the caller."""
-        gradient = found.get(self._nodes[x]) if x in self._nodes else None
+        gradient = gradients.get(self._nodes[x]) if x in self._nodes else None
         if isinstance(gradient, list):
             gradient = gradient[x.output]
         if isinstance(gradient, Box) or gradient is None or isinstance(gradient, IndexedSlices):
@@ -156,7 +158,7 @@ class _Walk:
             return
         if node.variable is not None:
             node = self._nodes.get(node.variable, node)
-        term = gradient if box.output is None else _Part(gradient, box.output)
+        term = gradient if box.output is None else _OutputGradient(gradient, box.output)
         terms = self._terms.get(node)
         if terms is None:
             self._terms[node] = [term]
@@ -204,7 +206,7 @@ class _Walk:
     def _pass_on(self, node: Node, gradient: Any) -> None:
         """Turn the gradient of a call's result into those of its arguments."""
         check_operands(node)
-        places = list(self._places(node))
+        arguments = list(self._boxes_with_positions(node))
         args, kwargs, ans = node.args, node.kwargs, node.value
         if self._plainly:
             args = [plain(arg) for arg in args]
@@ -214,39 +216,29 @@ class _Walk:
         else:
             ans = Box(ans, node)
         try:
-            vjp = derivative(node.function)([place for place, _ in places], ans, args, kwargs)
-            for (_, box), term in zip(places, vjp(gradient), strict=True):
+            vjp = derivative(node.function)([position for position, _ in arguments], ans, args, kwargs)
+            for (_, box), term in zip(arguments, vjp(gradient), strict=True):
                 self._arrive(box, _fitted(term, box))
         except np.linalg.LinAlgError:  # a ValueError, but about the numbers
             raise
         except (UnknownGradientError, *_UNSUPPORTED) as error:
             raise LookupError(f"no gradient of np.{node.name} with these arguments is known: {error}") from error
 
-    def _places(self, node: Node) -> Iterator[tuple[Any, Box]]:
-        """The boxes among a call's arguments that need gradients, each with its place.
+    def _boxes_with_positions(self, node: Node) -> Iterator[tuple[Any, Box]]:
+        """The boxes among a call's arguments that need gradients, each with its position.
 
-        A place is a position, a pair of positions for an item of a list, or a name.
+        That is a number, a pair of numbers for an item of a list, or a name.
         """
-        for place, arg in chain(enumerate(node.args), node.kwargs.items()):
+        for position, arg in chain(enumerate(node.args), node.kwargs.items()):
             if type(arg) is Box:
                 if arg.node in self._between:
-                    yield place, arg
+                    yield position, arg
             elif type(arg) in (list, tuple):
                 for j, part in enumerate(arg):
                     if any(box.node in self._between for box in boxes_in([part])):
-                        if type(part) is not Box or isinstance(place, str):
+                        if type(part) is not Box or isinstance(position, str):
                             raise LookupError(f"no gradient of np.{node.name} of lists like this one is known")
-                        yield (place, j), part
-
-
-def _number(node: Node) -> int:
-    return node.number
-
-
-def _arguments(node: Node) -> Iterator[Box]:
-    yield from boxes_in(node.args)
-    if node.kwargs:
-        yield from boxes_in(node.kwargs.values())
+                        yield (position, j), part
 
 
 def _are_arrays(*terms: Any) -> bool:

@@ -102,14 +102,14 @@ def _by_position(function: Callable[..., Any], makers: Sequence[Callable[..., An
             kwargs = {key: value for key, value in kwargs.items() if key not in _HARMLESS}
         elif kwargs:
             kwargs = {key: value for key, value in kwargs.items() if value is not NO_VALUE}
-        found = []
+        vjps = []
         for position in positions:
-            place = _SYNONYMS.get(position) or names.index(position) if isinstance(position, str) else position
-            maker = makers[place] if place < len(makers) else None
+            number = _SYNONYMS.get(position) or names.index(position) if isinstance(position, str) else position
+            maker = makers[number] if number < len(makers) else None
             if maker is None:
-                raise UnknownGradientError(f"of argument {place + 1}")
-            found.append(maker(ans, *args, **kwargs))
-        return lambda g: [vjp(g) for vjp in found]
+                raise UnknownGradientError(f"of argument {number + 1}")
+            vjps.append(maker(ans, *args, **kwargs))
+        return lambda g: [vjp(g) for vjp in vjps]
 
     return entry
 
@@ -137,8 +137,8 @@ def _count(a: Any, ans: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     """The number of elements that went into each result; an array of numbers if there is a mask."""
     if where is True or where is NO_VALUE:
         return np.size(a) // max(np.size(ans), 1)
-    kept: Any = np.broadcast_to(where, np.shape(a))
-    return kept.sum(axis=axis, keepdims=keepdims is True).astype(np.result_type(a))
+    mask: Any = np.broadcast_to(where, np.shape(a))
+    return mask.sum(axis=axis, keepdims=keepdims is True).astype(np.result_type(a))
 
 
 def _var(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False,
@@ -161,12 +161,12 @@ def _std(ans: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
 def _prod(ans: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
           initial: Any = 1, where: Any = True) -> Any:  # fmt: skip
     def vjp(g: Gradient) -> Gradient:
-        kept = a if where is True or where is NO_VALUE else np.where(where, a, np.ones((), np.result_type(a)))
-        zeros = np.equal(kept, 0)
+        factors = a if where is True or where is NO_VALUE else np.where(where, a, np.ones((), np.result_type(a)))
+        zeros = np.equal(factors, 0)
         # With one zero, its own gradient is the product of the others; with two or more, all are 0.
-        others = np.prod(np.where(zeros, np.ones((), np.result_type(a)), kept), axis=axis, keepdims=True)
+        others = np.prod(np.where(zeros, np.ones((), np.result_type(a)), factors), axis=axis, keepdims=True)
         count = np.sum(zeros, axis=axis, keepdims=True)
-        product = np.where(count == 0, quotient(others, kept), np.where((count == 1) & zeros, others, 0 * others))
+        product = np.where(count == 0, quotient(others, factors), np.where((count == 1) & zeros, others, 0 * others))
         factor = 1 if initial is NO_VALUE or initial is None else initial
         return _spread(g, a, axis, keepdims, where) * product * factor
 
@@ -280,25 +280,12 @@ def _nan_to_num(ans: Any, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any
 
 _identity = (lambda ans, x, *args, **kwargs: lambda g: g,)
 _OURS: dict[Any, Sequence[Callable[..., Any] | None]] = {
-    np.add: (
-        lambda ans, x, y: lambda g: unbroadcast(g, x),
-        lambda ans, x, y: lambda g: unbroadcast(g, y),
-    ),
-    np.subtract: (
-        lambda ans, x, y: lambda g: unbroadcast(g, x),
-        lambda ans, x, y: lambda g: unbroadcast(-g, y),
-    ),
-    np.multiply: (
-        lambda ans, x, y: lambda g: unbroadcast(g * y, x),
-        lambda ans, x, y: lambda g: unbroadcast(g * x, y),
-    ),
+    np.add: (lambda ans, x, y: lambda g: unbroadcast(g, x), lambda ans, x, y: lambda g: unbroadcast(g, y)),
+    np.subtract: (lambda ans, x, y: lambda g: unbroadcast(g, x), lambda ans, x, y: lambda g: unbroadcast(-g, y)),
+    np.multiply: (lambda ans, x, y: lambda g: unbroadcast(g * y, x), lambda ans, x, y: lambda g: unbroadcast(g * x, y)),
     np.divide: (lambda ans, x, y: lambda g: unbroadcast(g / y, x), _divide_by),
-    np.power: (_power_base, _power_exponent),
-    np.float_power: (_power_base, _power_exponent),
-    np.maximum: (_share(0), _share(1)),
-    np.minimum: (_share(0), _share(1)),
-    np.fmax: (_share(0), _share(1)),
-    np.fmin: (_share(0), _share(1)),
+    **dict.fromkeys((np.power, np.float_power), (_power_base, _power_exponent)),
+    **dict.fromkeys((np.maximum, np.minimum, np.fmax, np.fmin), (_share(0), _share(1))),
     np.copysign: (lambda ans, x, y: lambda g: unbroadcast(g * np.copysign(1, y) * np.copysign(1, x), x), None),
     np.hypot: (
         lambda ans, x, y: lambda g: unbroadcast(g * quotient(x, ans), x),
@@ -310,20 +297,15 @@ _OURS: dict[Any, Sequence[Callable[..., Any] | None]] = {
     np.cbrt: _elementwise(lambda ans, x: 1 / (3 * ans * ans)),
     np.square: _elementwise(lambda ans, x: 2 * x),
     np.fabs: _elementwise(lambda ans, x: np.sign(x)),
-    np.positive: _identity,
+    **dict.fromkeys((np.positive, np.ndarray.astype, np.astype), _identity),
     np.sinc: (_sinc,),
-    np.ndarray.astype: _identity,
-    np.astype: _identity,
     np.nan_to_num: (_nan_to_num,),
     np.sum: (_sum,),
     np.mean: (_mean,),
     np.var: (_var,),
     np.std: (_std,),
     np.prod: (_prod,),
-    np.max: (_extreme,),
-    np.min: (_extreme,),
-    np.amax: (_extreme,),
-    np.amin: (_extreme,),
+    **dict.fromkeys((np.max, np.min, np.amax, np.amin), (_extreme,)),
     np.cumsum: (_cumsum,),
     np.where: (None, _where(1), _where(2)),
     np.clip: (_clip(0), _clip(1), _clip(2)),

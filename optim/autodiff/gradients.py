@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.arrays import array_like
 from optim.autodiff.backward import AggregationMethod, backward
 from optim.recording.calls import Box, call, recorded, stopped
 from optim.recording.nodes import Recording, check_unchanged, current, recording
 from optim.variable import IndexedSlices, Variable
+from summaries.foreign_arrays import array_like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,8 +78,8 @@ def gradients(
     """
     sources = _as_list(xs)
     _check_sources(sources)
-    found, _ = _run(ys, [x for x in sources if isinstance(x, Variable)])
-    return _gradients(found, sources, grad_ys, aggregation_method)
+    values, _ = _run(ys, [x for x in sources if isinstance(x, Variable)])
+    return _gradients(values, sources, grad_ys, aggregation_method)
 
 
 def gradients_of_loss(
@@ -102,13 +102,13 @@ def gradients_of_loss(
     if variables is not None:
         variables = _as_list(variables)
         _check_sources(variables)
-    found, read = _run(loss, variables or ())
+    values, read = _run(loss, variables or ())
     if variables is None:
         variables = [v for v in read if v.trainable and v.value.dtype.kind not in "biu"]
         if not variables:
             raise ValueError("no variables to train: the loss read no trainable Variable of floating dtype")
-    slopes = _gradients(found, variables, grad_loss, aggregation_method)
-    value = float(sum(np.sum(y._plain()) if isinstance(y, Box) else np.sum(y) for y in found))
+    slopes = _gradients(values, variables, grad_loss, aggregation_method)
+    value = float(sum(np.sum(y._plain()) if isinstance(y, Box) else np.sum(y) for y in values))
     return list(zip(slopes, variables, strict=True)), value
 
 
@@ -219,11 +219,11 @@ class GradientTape:
         check_unchanged(self._recording.reads)
         flat = list(sources.values()) if isinstance(sources, dict) else _as_list(sources)
         _check_sources(flat)
-        found = _gradients(_recorded_values(_as_list(target)), flat, output_gradients, None)
+        slopes = _gradients(_recorded_values(_as_list(target)), flat, output_gradients, None)
         self._used = True
         if isinstance(sources, dict):
-            return dict(zip(sources, found, strict=True))
-        return type(sources)(found) if isinstance(sources, list | tuple) else found[0]
+            return dict(zip(sources, slopes, strict=True))
+        return type(sources)(slopes) if isinstance(sources, list | tuple) else slopes[0]
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -249,16 +249,16 @@ def _run(ys: Any, watched: Sequence[Variable]) -> tuple[list[Any], list[Variable
     automatic, record.automatic = record.automatic, True
     try:
         with recording(record):
-            found: list[Any] = []
+            values: list[Any] = []
             for y in _as_list(ys):
-                found += _as_list(y()) if callable(y) else [y]
-            found = [recorded(y) for y in found]  # a loss may be a Variable itself
+                values += _as_list(y()) if callable(y) else [y]
+            values = [recorded(y) for y in values]  # a loss may be a Variable itself
     finally:
         read, record.reads = record.reads, {**record.reads, **before}
         record.watched -= added
         record.automatic = automatic
     check_unchanged(read)
-    return _recorded_values(found, of_callable=any(callable(y) for y in _as_list(ys))), list(read)
+    return _recorded_values(values, of_callable=any(callable(y) for y in _as_list(ys))), list(read)
 
 
 def _recorded_values(ys: list[Any], *, of_callable: bool = False) -> list[Any]:

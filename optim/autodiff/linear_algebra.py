@@ -93,15 +93,6 @@ def _matmul_right(ans: Any, a: Any, b: Any) -> Any:
     return vjp
 
 
-def _outer(position: int) -> Callable[..., Any]:
-    def maker(ans: Any, a: Any, b: Any, out: Any = None) -> Any:
-        if position == 0:
-            return lambda g: np.reshape(g @ np.ravel(b), np.shape(a))
-        return lambda g: np.reshape(np.ravel(a) @ g, np.shape(b))
-
-    return maker
-
-
 def _singular_values(
     ans: Any, a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: Any = False
 ) -> Any:
@@ -160,7 +151,10 @@ def _solve(position: int) -> Callable[..., Any]:
 # Makers, one for each argument; see `derivatives`.
 LINEAR: dict[Any, Sequence[Callable[..., Any] | None]] = {
     np.matmul: (_matmul_left, _matmul_right),
-    np.outer: (_outer(0), _outer(1)),
+    np.outer: (
+        lambda ans, a, b, out=None: lambda g: np.reshape(g @ np.ravel(b), np.shape(a)),
+        lambda ans, a, b, out=None: lambda g: np.reshape(np.ravel(a) @ g, np.shape(b)),
+    ),
     np.linalg.norm: (_norm,),
     np.linalg.svd: (_singular_values,),
     np.linalg.slogdet: (_slogdet,),

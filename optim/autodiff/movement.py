@@ -168,11 +168,11 @@ def _by_numbers(function: Callable[..., Any], values: Sequence[int] = ()) -> Cal
             pieces = g if isinstance(sources, tuple | list) else [g]
             arrived = np.concatenate([np.ravel(piece) for piece in pieces])
             sums = call(scattered, (arrived, flat, (ends[-1],)), {})
-            found = []
+            gradients = []
             for position, start, stop in zip(positions, ends[:-1], ends[1:], strict=True):
                 i, *j = position if isinstance(position, tuple) else (position,)
-                found.append(np.reshape(sums[start:stop], np.shape(args[i][j[0]] if j else args[i])))
-            return found
+                gradients.append(np.reshape(sums[start:stop], np.shape(args[i][j[0]] if j else args[i])))
+            return gradients
 
         return vjp
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["SUFFIX", "Keeping", "Listing", "latest_checkpoint", "read_arrays", "write_checkpoint"]
+__all__ = ["SUFFIX", "CheckpointList", "Keeping", "latest_checkpoint", "read_arrays", "write_checkpoint"]
 
 SUFFIX = ".safetensors"
 _LIST = "checkpoint"
@@ -68,7 +68,7 @@ class Keeping(NamedTuple):
         return re.fullmatch(re.escape(self.stem) + r"(-\d+)?" + re.escape(SUFFIX), name) is not None
 
 
-class Listing(NamedTuple):
+class CheckpointList(NamedTuple):
     """The contents of a directory's list.
 
     Attributes:
@@ -80,16 +80,16 @@ class Listing(NamedTuple):
     kept: dict[str, float]
 
     @classmethod
-    def of(cls, directory: str) -> Listing:
+    def of(cls, directory: str) -> CheckpointList:
         """The list of a directory; built from its files if it is missing or damaged."""
         try:
             with open(os.path.join(directory, _LIST), encoding="utf-8") as file:
-                found = json.load(file)
-            return cls(*(_present(directory, found[key]) for key in cls._fields))
+                listed = json.load(file)
+            return cls(*(_present(directory, listed[key]) for key in cls._fields))
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return cls(_by_age(directory), {})
 
-    def with_new(self, name: str, secs: float, keeping: Keeping) -> tuple[Listing, list[str]]:
+    def with_new(self, name: str, secs: float, keeping: Keeping) -> tuple[CheckpointList, list[str]]:
         """The list with a new checkpoint, written at `secs`, and the names of those to remove, which it still holds."""
         checkpoints = {**{old: when for old, when in self.checkpoints.items() if old != name}, name: secs}
         kept = {old: when for old, when in self.kept.items() if old != name}
@@ -101,7 +101,7 @@ class Listing(NamedTuple):
                 kept[old] = last = checkpoints.pop(old)
             else:
                 going.append(old)
-        return Listing(checkpoints, kept), going
+        return CheckpointList(checkpoints, kept), going
 
 
 def latest_checkpoint(checkpoint_dir: str | os.PathLike[str]) -> str | None:
@@ -120,7 +120,7 @@ def latest_checkpoint(checkpoint_dir: str | os.PathLike[str]) -> str | None:
     True
     """
     directory = os.fsdecode(checkpoint_dir)
-    names = list(Listing.of(directory).checkpoints)
+    names = list(CheckpointList.of(directory).checkpoints)
     return os.path.join(directory, names[-1]) if names else None
 
 
@@ -147,7 +147,7 @@ def write_checkpoint(path: str, arrays: Mapping[str, NDArray[Any]], keeping: Kee
         new, new_list = os.path.join(scratch, name), os.path.join(scratch, _LIST)
         _write_arrays(new, arrays, path)
         with _alone_in(directory):
-            listing, going = Listing.of(directory).with_new(name, time.time(), keeping)
+            listing, going = CheckpointList.of(directory).with_new(name, time.time(), keeping)
             with open(new_list, "w", encoding="utf-8") as file:
                 json.dump(listing._asdict(), file, indent=1)
             os.chmod(new, os.stat(new_list).st_mode)  # as the umask says: safetensors' own files are private

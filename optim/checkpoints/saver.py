@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.checkpoints.files import SUFFIX, Keeping, read_arrays, write_checkpoint
-from optim.checkpoints.state import Entry
+from optim.checkpoints.state import CheckpointArray
 from optim.telemetry.logger import log_checkpoint
 from optim.variable import Variable
 
@@ -145,7 +145,7 @@ class Saver:
         path = os.fsdecode(save_path)
         if not os.path.exists(path) and os.path.exists(path + SUFFIX):
             path += SUFFIX
-        entries: dict[str, Entry] = {}
+        entries: dict[str, CheckpointArray] = {}
 
         def check(stored: Mapping[str, tuple[tuple[int, ...], str]]) -> None:
             entries.update(self._entries(stored))
@@ -157,16 +157,16 @@ class Saver:
         for name, entry in entries.items():
             entry.assign(arrays[name])
 
-    def _entries(self, stored: Collection[str] | None) -> dict[str, Entry]:
+    def _entries(self, stored: Collection[str] | None) -> dict[str, CheckpointArray]:
         """Name → entry of everything to save, or to restore from the names in `stored`."""
-        found = {name: Entry.of_variable(variable, name) for name, variable in self._named.items()}
+        entries = {name: CheckpointArray.of_variable(variable, name) for name, variable in self._named.items()}
         variables = list(self._named.values())
         for part in self._stateful:
             for entry in part.state(variables, stored):
-                if entry.name in found:
+                if entry.name in entries:
                     raise ValueError(f"two entries are named {entry.name!r}: give their owners different names")
-                found[entry.name] = entry
-        return found
+                entries[entry.name] = entry
+        return entries
 
 
 def _sorted_out(
@@ -182,9 +182,9 @@ def _sorted_out(
     else:
         if isinstance(var_list, Variable) or not isinstance(var_list, Iterable):
             raise TypeError(f"{wanted}, got {type(var_list).__name__}")
-        given = list(var_list)
-        pairs = [(part.name, part) for part in given if isinstance(part, Variable)]
-        stateful = [part for part in given if not isinstance(part, Variable)]
+        parts = list(var_list)
+        pairs = [(part.name, part) for part in parts if isinstance(part, Variable)]
+        stateful = [part for part in parts if not isinstance(part, Variable)]
         for part in stateful:
             if not callable(getattr(part, "state", None)):
                 raise TypeError(f"{wanted}, got {type(part).__name__}: {part!r}")
@@ -239,7 +239,7 @@ def _storable(name: str, value: NDArray[Any]) -> NDArray[Any]:
 
 
 def _problems(
-    entries: Mapping[str, Entry], stored: Mapping[str, tuple[tuple[int, ...], str]], *, picks: bool
+    entries: Mapping[str, CheckpointArray], stored: Mapping[str, tuple[tuple[int, ...], str]], *, picks: bool
 ) -> list[str]:
     """The reasons why the checkpoint cannot be restored, one line each."""
     missing, surplus = sorted(set(entries).difference(stored)), sorted(set(stored).difference(entries))

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from optim.variable import Variable
 
-__all__ = ["Entry", "Stateful", "check_listed"]
+__all__ = ["CheckpointArray", "Stateful", "check_listed"]
 
 
-class Entry(NamedTuple):
+class CheckpointArray(NamedTuple):
     """One array of a checkpoint.
 
     Attributes:
@@ -38,12 +38,12 @@ class Entry(NamedTuple):
     grows: bool = False
 
     @classmethod
-    def of_variable(cls, variable: Variable, name: str | None = None) -> Entry:
+    def of_variable(cls, variable: Variable, name: str | None = None) -> CheckpointArray:
         """The entry of a Variable, under its own name or another."""
         return cls(name or variable.name, variable.value, variable.assign)
 
     @classmethod
-    def of_count(cls, name: str, count: int, assign: Callable[[int], None]) -> Entry:
+    def of_count(cls, name: str, count: int, assign: Callable[[int], None]) -> CheckpointArray:
         """The entry of an integer."""
         return cls(name, np.array(count, np.int64), lambda array: assign(int(array)))
 
@@ -51,7 +51,7 @@ class Entry(NamedTuple):
 class Stateful(Protocol):
     """An object that a Saver takes besides Variables."""
 
-    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[CheckpointArray]:
         """The entries to save or to restore.
 
         Args:
@@ -61,12 +61,12 @@ class Stateful(Protocol):
         """
 
 
-def check_listed(what: str, known: Iterable[Variable], variables: Sequence[Variable]) -> None:
+def check_listed(what: str, owners: Iterable[Variable], variables: Sequence[Variable]) -> None:
     """Refuse a state that a fresh process could not restore, because it belongs to variables that are not saved.
 
     Raises:
         ValueError: a variable in `known` is not among `variables`.
     """
-    others = sorted(variable.name for variable in set(known).difference(variables))
+    others = sorted(variable.name for variable in set(owners).difference(variables))
     if others:
         raise ValueError(f"{what} keeps state for variables that the Saver was not given: {others}")

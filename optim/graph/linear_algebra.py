@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.graph.call import Call, axes_of, bound, dtype_of
+from optim.graph.drawing import INT32, GraphCall, NoEquivalentError, axes_of, dtype_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["LINEAR_ALGEBRA"]
 
 
-def _product(equation: Callable[[int, int], str | None]) -> Callable[[Call], bool]:
+def _product(equation: Callable[[int, int], str | None]) -> Callable[[GraphCall], None]:
     """A product of two arrays: MatMul for two matrices, else Einsum with the equation for their numbers of axes."""
 
-    def entry(call: Call) -> bool:
+    def entry(call: GraphCall) -> None:
         a, b = call.args[:2]
-        dtype, ndims = dtype_of(call.value), (np.ndim(a), np.ndim(b))
+        dtype, ndims = call.dtype, (np.ndim(a), np.ndim(b))
         inputs = [call.input(a, dtype), call.input(b, dtype)]
         if ndims == (2, 2) and call.function in (np.dot, np.matmul):
             call.add("MatMul", inputs, T=dtype, transpose_a=False, transpose_b=False)
@@ -31,9 +31,8 @@ def _product(equation: Callable[[int, int], str | None]) -> Callable[[Call], boo
         else:
             formula = equation(*ndims)
             if formula is None:
-                return False
+                raise NoEquivalentError
             call.add("Einsum", inputs, equation=formula, N=2, T=dtype)
-        return True
 
     return entry
 
@@ -56,17 +55,15 @@ def _inner_equation(a: int, b: int) -> str:
     return f"{left}z,{right}z->{left}{right}"
 
 
-def _outer(call: Call) -> bool:
+def _outer(call: GraphCall) -> None:
     if np.ndim(call.args[0]) != 1 or np.ndim(call.args[1]) != 1:
-        return False
-    return _product(lambda a, b: "i,j->ij")(call)
+        raise NoEquivalentError
+    _product(lambda a, b: "i,j->ij")(call)
 
 
-def _tensordot(call: Call) -> bool:
-    found = bound("a b axes", call)
-    if found is None:
-        return False
-    a, b, axes = np.ndim(found["a"]), np.ndim(found["b"]), found.get("axes", 2)
+def _tensordot(call: GraphCall) -> None:
+    named = call.arguments("a b axes")
+    a, b, axes = np.ndim(named["a"]), np.ndim(named["b"]), named.get("axes", 2)
     if isinstance(axes, int):
         pairs = [(a - axes + i, i) for i in range(axes)]
     else:
@@ -76,67 +73,60 @@ def _tensordot(call: Call) -> bool:
     for i, j in pairs:
         right[j] = left[i]
     output = [c for i, c in enumerate(left) if i not in dict(pairs)] + [c for c in right if c not in left]
-    dtype = dtype_of(call.value)
-    inputs = [call.input(found["a"], dtype), call.input(found["b"], dtype)]
+    dtype = call.dtype
+    inputs = [call.input(named["a"], dtype), call.input(named["b"], dtype)]
     call.add("Einsum", inputs, equation=f"{''.join(left)},{''.join(right)}->{''.join(output)}", N=2, T=dtype)
-    return True
 
 
-def _einsum(call: Call) -> bool:
+def _einsum(call: GraphCall) -> None:
     equation, *operands = call.args
     if not isinstance(equation, str) or len(operands) > 2:  # noqa: PLR2004 - the most that TensorFlow takes
-        return False
+        raise NoEquivalentError
     equation = equation.replace(" ", "")
     if "->" not in equation:
         labels = equation.replace(",", "").replace("...", "")
         once = sorted(c for c in set(labels) if labels.count(c) == 1)
         equation += "->" + ("..." if "..." in equation else "") + "".join(once)
-    dtype = dtype_of(call.value)
+    dtype = call.dtype
     call.add("Einsum", [call.input(x, dtype) for x in operands], equation=equation, N=len(operands), T=dtype)
-    return True
 
 
-def _norm(call: Call) -> bool:
-    found = bound("x ord axis keepdims", call)
-    if found is None:
-        return False
-    x, axis, ord_ = found["x"], found.get("axis"), found.get("ord")
+def _norm(call: GraphCall) -> None:
+    named = call.arguments("x ord axis keepdims")
+    x, axis, ord_ = named["x"], named.get("axis"), named.get("ord")
     vector = isinstance(axis, int) or (axis is None and np.ndim(x) == 1)
     if not (ord_ is None or (ord_ == "fro" and not vector) or (vector and ord_ == 2)):  # noqa: PLR2004
-        return False
+        raise NoEquivalentError
     axes = call.constant(axes_of(axis, np.ndim(x)), "reduction_indices")
-    options = {"keep_dims": bool(found.get("keepdims", False)), "T": dtype_of(x), "Tidx": np.dtype(np.int32)}
+    options = {"keep_dims": bool(named.get("keepdims", False)), "T": dtype_of(x), "Tidx": INT32}
     call.add("EuclideanNorm", [call.input(x), axes], **options)
-    return True
 
 
-def _solve(call: Call) -> bool:
+def _solve(call: GraphCall) -> None:
     a, b = call.args
     if np.shape(a)[:-2] != np.shape(b)[:-2]:
-        return False
-    dtype = dtype_of(call.value)
+        raise NoEquivalentError
+    dtype = call.dtype
     left, right = call.input(a, dtype), call.input(b, dtype)
     if np.ndim(b) != 1:
         call.add("MatrixSolve", [left, right], T=dtype, adjoint=False)
-        return True
+        return
     column = np.empty((np.size(b), 1), dtype)
     right = call.add("Reshape", [right, call.constant(list(column.shape), "shape")], like=column, label="b", T=dtype)
     solved = call.add("MatrixSolve", [left, right], like=column, label="solved", T=dtype, adjoint=False)
     call.add("Reshape", [solved, call.constant([np.size(b)], "shape")], T=dtype)
-    return True
 
 
-def _matrix(op: str, **attributes: Any) -> Callable[[Call], bool]:
-    def entry(call: Call) -> bool:
+def _matrix(op: str, **attributes: Any) -> Callable[[GraphCall], None]:
+    def entry(call: GraphCall) -> None:
         if call.kwargs or len(call.args) > 1:
-            return False
+            raise NoEquivalentError
         call.add(op, [call.input(call.args[0])], T=dtype_of(call.args[0]), **attributes)
-        return True
 
     return entry
 
 
-LINEAR_ALGEBRA: dict[Any, Callable[[Call], bool]] = {
+LINEAR_ALGEBRA: dict[Any, Callable[[GraphCall], None]] = {
     np.matmul: _product(_matmul_equation),
     np.dot: _product(_dot_equation),
     np.inner: _product(_inner_equation),

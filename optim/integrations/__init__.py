@@ -17,15 +17,11 @@ from typing import TYPE_CHECKING
 
 from summaries.lazy import lazy
 
+FRAMEWORKS = "accelerate huggingface ignite keras lightning optax torch"
+"""The modules, between spaces; tests and the documentation ask here."""
+
 if TYPE_CHECKING:
-    from optim.integrations import (
-        accelerate as accelerate,
-        huggingface as huggingface,
-        ignite as ignite,
-        keras as keras,
-        lightning as lightning,
-        optax as optax,
-        torch as torch,
-    )
+    from optim.integrations import accelerate as accelerate, huggingface as huggingface, ignite as ignite
+    from optim.integrations import keras as keras, lightning as lightning, optax as optax, torch as torch
 else:
-    _, __getattr__, __dir__ = lazy(__name__, {"": "accelerate huggingface ignite keras lightning optax torch"})
+    _, __getattr__, __dir__ = lazy(__name__, {"": FRAMEWORKS})

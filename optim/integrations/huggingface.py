@@ -40,7 +40,7 @@ class GradientCallback(TrainerCallback):  # type: ignore[misc]
         self._writer, self._options = writer, {"per_rank": per_rank, **options}
         self._hook: GradientHook | None = None
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+    def on_train_begin(self, args: Any, state: Any, control: Any, **named: Any) -> None:
         """Attach to the optimizer.
 
         Raises:
@@ -52,9 +52,9 @@ class GradientCallback(TrainerCallback):  # type: ignore[misc]
                 "get_global_grad_norm() by GradientMonitor.observe(step, {}, global_norm=...)"
             )
         self._remove()
-        optimizer = getattr(given["optimizer"], "optimizer", given["optimizer"])
+        optimizer = getattr(named["optimizer"], "optimizer", named["optimizer"])
         self._hook = attach(
-            optimizer, self._writer, given["model"], step=lambda: state.global_step + 1, **self._options
+            optimizer, self._writer, named["model"], step=lambda: state.global_step + 1, **self._options
         )  # fmt: skip
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:

@@ -28,11 +28,7 @@ __all__ = ["attach"]
 
 
 def attach(
-    engine: Engine,
-    optimizer: Any,
-    writer: EventFileWriter | str | os.PathLike[str],
-    model: Any,
-    **options: Any,
+    engine: Engine, optimizer: Any, writer: EventFileWriter | str | os.PathLike[str], model: Any, **options: Any
 ) -> GradientHook:
     """Log the gradients of each step, until the engine has completed its run.
 

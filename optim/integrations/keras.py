@@ -18,9 +18,7 @@ import keras
 import numpy as np
 
 from optim.integrations.ranks import Logging
-from optim.kernels.stats import OF_GRADIENT, SQUARES, WEIGHT_SQUARES, stats_width
-from optim.telemetry.devices import from_traced, traced_statistics
-from optim.telemetry.report import VariableReports
+from optim.telemetry.devices import reports_of_traced, traced_statistics
 
 if TYPE_CHECKING:
     import os
@@ -86,25 +84,24 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
 
     def observe(self, optimizer: Any, gradients: list[Any], variables: list[Any]) -> None:
         """Log what `apply` is about to use; under JAX this is traced."""
-        known = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]
-        names, given = [v.path for _, v in known], [g for g, _ in known]
-        weights = [v.value for _, v in known]
+        pairs = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]
+        names, arrays = [v.path for _, v in pairs], [g for g, _ in pairs]
+        weights = [v.value for _, v in pairs]
         scale = optimizer.loss_scale_factor or 1.0
         rate, number = optimizer.learning_rate, optimizer.iterations
         if keras.backend.backend() == "torch":
-            gradients_by_name, weights_by_name = (dict(zip(names, each, strict=True)) for each in (given, weights))
+            gradients_by_name, weights_by_name = (dict(zip(names, each, strict=True)) for each in (arrays, weights))
             rate = float(keras.ops.convert_to_numpy(rate))
             self._log(int(number) + 1, gradients_by_name, weights_by_name, rate, scale)
             return
         import jax  # noqa: PLC0415 - of this backend only
 
-        sizes = [int(np.prod(gradient.shape)) for gradient in given]
+        sizes = [int(np.prod(gradient.shape)) for gradient in arrays]
 
         def take(step: Any, rate: Any, table: Any) -> None:
-            reports = _reports(names, sizes, from_traced(np.asarray(table)), scale)
-            self._log(int(step) + 1, reports, None, float(rate), 1.0)
+            self._log(int(step) + 1, reports_of_traced(names, sizes, table, scale), None, float(rate), 1.0)
 
-        jax.debug.callback(take, number.value, keras.ops.convert_to_tensor(rate), traced_statistics(given + weights))
+        jax.debug.callback(take, number.value, keras.ops.convert_to_tensor(rate), traced_statistics(arrays + weights))
 
     def _log(self, step: int, gradients: Any, weights: Any, rate: Any, scale: float) -> None:
         if self._logging is None:
@@ -142,7 +139,7 @@ class _Watch:
 
     def remove(self, callback: GradientCallback) -> None:
         """Close the callback; after the last one the optimizer is as it was."""
-        self._callbacks = [one for one in self._callbacks if one is not callback]
+        self._callbacks = [other for other in self._callbacks if other is not callback]
         callback.close()
         if not self._callbacks:
             del self._optimizer.apply
@@ -159,13 +156,3 @@ class _Watch:
         for callback in list(self._callbacks):
             self.remove(callback)
         return self._make(*arguments, **named)
-
-
-def _reports(names: list[str], sizes: list[int], table: Any, scale: float) -> VariableReports:
-    """The measurements of gradients, whose rows come first, and weights."""
-    count = len(names)
-    stats = np.full((count, stats_width(0)), np.nan)
-    stats[:, OF_GRADIENT] = table[:count, OF_GRADIENT]
-    stats[:, SQUARES] /= scale**2
-    stats[:, WEIGHT_SQUARES] = table[count:, SQUARES]
-    return VariableReports(names, sizes, (), stats, has_weights=True, has_updates=False)

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
-import numpy as np
 import optax
 
-from optim.kernels.stats import OF_GRADIENT, stats_width
-from optim.telemetry.devices import from_traced, traced_statistics
-from optim.telemetry.report import VariableReports
+from optim.telemetry.devices import reports_of_traced, traced_statistics
+
+if TYPE_CHECKING:
+    from optim.telemetry.report import VariableReports
 
 __all__ = ["MeasuredGradients", "gradients_in", "measure_gradients"]
 
@@ -71,10 +71,7 @@ def gradients_in(state: Any) -> VariableReports:
         LookupError: the chain has no `measure_gradients()`, or several.
     """
     leaves = jax.tree.leaves(state, is_leaf=lambda node: isinstance(node, MeasuredGradients))
-    found = [leaf for leaf in leaves if isinstance(leaf, MeasuredGradients)]
-    if len(found) != 1:
-        raise LookupError(f"the optimizer's state must have one measure_gradients(), got {len(found)}")
-    table = from_traced(np.asarray(found[0].table))
-    stats = np.full((len(table), stats_width(0)), np.nan)
-    stats[:, OF_GRADIENT] = table[:, OF_GRADIENT]
-    return VariableReports(found[0].names, found[0].sizes, (), stats, has_weights=False, has_updates=False)
+    states = [leaf for leaf in leaves if isinstance(leaf, MeasuredGradients)]
+    if len(states) != 1:
+        raise LookupError(f"the optimizer's state must have one measure_gradients(), got {len(states)}")
+    return reports_of_traced(states[0].names, states[0].sizes, states[0].table)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from optim.telemetry.observation import Observation
+    from optim.telemetry.measuring import Observation
     from optim.telemetry.report import StepReport
 
 __all__ = ["Logging", "rank"]

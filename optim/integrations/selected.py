@@ -11,10 +11,10 @@ from optim.telemetry.trees import named_parameters
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Clipping", "Selected"]
+__all__ = ["ClippedParameters", "Selected"]
 
 
-class Clipping(NamedTuple):
+class ClippedParameters(NamedTuple):
     """How parameters that are clipped relate to those that are measured, of those that have gradients.
 
     Attributes:
@@ -68,9 +68,9 @@ class Selected:
         if count != self._count and groups:
             self._count = count
             trained = {id(parameter) for group in groups for parameter in group["params"]}
-            common = [(name, one) for name, one in named_parameters(self.model) if id(one) in trained]
-            self._known = {id(one): one for _, one in common if not one.is_complex()}
-            self._tell_complex({name for name, one in common if one.is_complex()})
+            common = [(name, parameter) for name, parameter in named_parameters(self.model) if id(parameter) in trained]
+            self._known = {id(parameter): parameter for _, parameter in common if not parameter.is_complex()}
+            self._tell_complex({name for name, parameter in common if parameter.is_complex()})
         return self._known
 
     def named_parameters(self) -> Iterator[tuple[str, Any]]:
@@ -85,17 +85,17 @@ class Selected:
 
     def state(self) -> list[tuple[weakref.ref[Any], int]]:
         """Of each gradient, which tensor it is and how often that has been changed: what tells whether it still is."""
-        gradients = [one.grad for one in self.parameters().values() if one.grad is not None]
+        gradients = [parameter.grad for parameter in self.parameters().values() if parameter.grad is not None]
         return [(weakref.ref(gradient), _local(gradient)._version) for gradient in gradients]  # noqa: SLF001 - torch documents it
 
-    def clipped_with(self, parameters: Iterable[Any]) -> Clipping:
+    def clipped_with(self, parameters: Iterable[Any]) -> ClippedParameters:
         """How a clipping of these parameters relates to the selected ones."""
-        known = self.parameters()
-        given = {id(parameter): parameter for parameter in parameters}
-        more = sum(_has_gradient(one) for key, one in given.items() if key not in known)
-        fewer = sum(_has_gradient(one) for key, one in known.items() if key not in given)
-        concerns = any(_has_gradient(one) for key, one in given.items() if key in known)
-        return Clipping(concerns, more, fewer)
+        measured = self.parameters()
+        clipped = {id(parameter): parameter for parameter in parameters}
+        more = sum(_has_gradient(parameter) for key, parameter in clipped.items() if key not in measured)
+        fewer = sum(_has_gradient(parameter) for key, parameter in measured.items() if key not in clipped)
+        concerns = any(_has_gradient(parameter) for key, parameter in clipped.items() if key in measured)
+        return ClippedParameters(concerns, more, fewer)
 
     def _tell_complex(self, names: set[str]) -> None:
         if names - self._complex:

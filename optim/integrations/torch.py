@@ -25,16 +25,16 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from optim.integrations.clipping import unwatch, watch
 from optim.integrations.ranks import Logging
 from optim.integrations.selected import Selected
+from optim.integrations.torch_clip_hooks import unwatch, watch
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from optim.integrations.selected import Clipping
-    from optim.telemetry.observation import Observation
+    from optim.integrations.selected import ClippedParameters
+    from optim.telemetry.measuring import Observation
     from optim.telemetry.report import StepReport
     from summaries import EventFileWriter
 
@@ -179,7 +179,7 @@ class GradientHook:
         if observed is None:
             observed = self._unseen(optimizer)
         loss, self.loss = self.loss, None
-        if observed is not None and observed.nonfinite and float(getattr(optimizer, "found_inf", None) or 0.0):
+        if observed is not None and observed.measured.nonfinite and float(getattr(optimizer, "found_inf", None) or 0.0):
             return  # GradScaler has a fused optimizer skip this step itself
         self._count += 1
         if observed is not None:
@@ -211,7 +211,7 @@ class GradientHook:
         observed = self._observed
         if bound is None or observed is None:
             return
-        if observed.norm is None:  # without a bound it was not needed
+        if observed.measured.norm is None:  # without a bound it was not needed
             self._observed = self._measured(bound)
         else:
             self._observed = observed._replace(clip_norm=min(bound, observed.clip_norm or math.inf))
@@ -224,7 +224,7 @@ class GradientHook:
         pairs = zip(now, left, strict=True)  # of one tensor there is one weak reference
         return all(which is before and changes == until for (which, changes), (before, until) in pairs)
 
-    def _tell_difference(self, which: Clipping) -> None:
+    def _tell_difference(self, which: ClippedParameters) -> None:
         """Warn once of each way in which the loop clips other parameters than are measured."""
         for count, words in (
             (which.not_measured, "the measured parameters lack {} of those that the loop clips"),
@@ -232,8 +232,8 @@ class GradientHook:
         ):
             if count and words not in self._warned:
                 self._warned.add(words)
-                told = words.format(count)
-                warnings.warn(f"{told}, so gradients/clipped and its like are not logged", stacklevel=4)
+                reason = words.format(count)
+                warnings.warn(f"{reason}, so gradients/clipped and its like are not logged", stacklevel=4)
 
 
 def _has_closure(arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:

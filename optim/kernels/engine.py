@@ -1,11 +1,12 @@
-"""Engine: runs formulas over arrays and measures arrays; and the choice between the two engines.
+"""The choice between the two engines, which run formulas over arrays and measure arrays.
 
-Both use the same formula from `rules`, and give the same results.
+Both use the same formula from `rules`, and give the same results: `plain` says what each method does. All arrays of a
+call are ready, and have the same dtype; but `plain` takes any.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,49 +14,17 @@ from optim.kernels import compiled, plain
 from optim.kernels.codegen import DTYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from optim.rules import Rule
+    Engine = plain.Engine | compiled.Engine
+    # A rule over arrays at fixed addresses: `plain` says what it takes, and what it returns.
+    Run = Callable[[Sequence[NDArray[Any]], NDArray[np.float64], bool], NDArray[np.float64] | None]
 
-__all__ = ["Engine", "Run", "engine", "is_ready"]
+__all__ = ["engine", "is_ready"]
 
 _READY = {np.dtype(name) for name in DTYPES}
-
-
-class Run(Protocol):
-    """A rule over arrays at fixed addresses."""
-
-    def __call__(
-        self, gradients: Sequence[NDArray[Any]], numbers: NDArray[np.float64], report: bool
-    ) -> NDArray[np.float64] | None:
-        """Update the arrays in place.
-
-        Args:
-            gradients: one for each variable, of its shape and dtype, and ready; not modified.
-            numbers: scale, low, high, then the hyperparameters; see `codegen`.
-            report: whether to measure.
-
-        Returns:
-            float64[variables, width], a rule's columns of `stats`; None without a report.
-        """
-
-
-class Engine(Protocol):
-    """Runs formulas over arrays, and measures arrays. All arrays of a call are ready, and have the same dtype."""
-
-    def prepare(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> Run:
-        """Prepare a run of the rule over these arrays: for each variable its own and its slots', in rule order."""
-
-    def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
-        """float64[arrays]: the sum of the squares of each array's elements."""
-
-    def measure(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
-        """float64[arrays, ARRAY_WIDTH]: an array's columns of `stats`."""
-
-    def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-        """int64[arrays]: the address of each array's first element; the arrays need not be ready."""
 
 
 def engine() -> Engine:

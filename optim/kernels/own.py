@@ -9,7 +9,6 @@ import importlib.util
 import logging
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +33,8 @@ def kernel(rule: Rule, dtype: str, report: bool) -> Function | None:
     if key not in _made:
         if not has_numba():
             return None
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - few have a rule of their own
+
         # In a thread of its own no signal handler runs, whose exceptions numba would mistake for errors of its own.
         with ThreadPoolExecutor(1, "gradledger-compiler") as apart:
             apart.submit(_make, *key).result()

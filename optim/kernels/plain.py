@@ -54,9 +54,9 @@ def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 class Engine:
     """NumPy, for any arrays."""
 
-    def prepare(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> _Run:
-        """Prepare a run of the rule over these arrays."""
-        return _Run(rule, targets)
+    def prepare(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> _PlainRun:
+        """Prepare a run of the rule over these arrays: for each variable its own and its slots', in rule order."""
+        return _PlainRun(rule, targets)
 
     def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """float64[arrays]: the sum of the squares of each array's elements."""
@@ -77,14 +77,14 @@ class Engine:
         return _in_blocks(arrays, fill, ARRAY_WIDTH, slice(LARGEST, LARGEST + 1))
 
     def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-        """int64[arrays]: the address of each array's first element."""
+        """int64[arrays]: the address of each array's first element; the arrays need not be ready."""
         return np.array([array.__array_interface__["data"][0] for array in arrays], np.int64)
 
 
 ENGINE = Engine()
 
 
-class _Run:
+class _PlainRun:
     """A rule over arrays."""
 
     def __init__(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
@@ -96,7 +96,16 @@ class _Run:
     def __call__(
         self, gradients: Sequence[NDArray[Any]], numbers: NDArray[np.float64], report: bool
     ) -> NDArray[np.float64] | None:
-        """Update the arrays in place: see `engine.Run`."""
+        """Update the arrays in place.
+
+        Args:
+            gradients: one for each variable, of its shape and dtype; not modified.
+            numbers: scale, low, high, then the hyperparameters; see `codegen`.
+            report: whether to measure.
+
+        Returns:
+            float64[variables, width], a rule's columns of `stats`; None without a report.
+        """
         with np.errstate(all="ignore"):
             scale, low, high, *hyperparameters = numbers.astype(self._dtype)
 
@@ -117,12 +126,12 @@ class _Run:
 def _computed(formula: Trace, inputs: Sequence[Any]) -> list[Any]:
     """The formula's results for these arrays and numbers, in their dtype, which its own numbers take, too."""
     number = inputs[0].dtype.type
-    known = {id(x): value for x, value in zip(formula.inputs, inputs, strict=True)}
+    values = {id(x): value for x, value in zip(formula.inputs, inputs, strict=True)}
     for function, arguments, result, ended in formula.operations:
-        known[id(result)] = function(*[known[id(x)] if isinstance(x, Traced) else number(x) for x in arguments])
+        values[id(result)] = function(*[values[id(x)] if isinstance(x, Traced) else number(x) for x in arguments])
         for x in ended:
-            del known[id(x)]
-    return [known[id(x)] for x in formula.results]
+            del values[id(x)]
+    return [values[id(x)] for x in formula.results]
 
 
 def scaled_norm(arrays: Sequence[NDArray[Any]]) -> float:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.kernels import plain, threads
-from optim.kernels.clip import AS_IT_IS, Clip
 from optim.kernels.engine import engine, is_ready
+from optim.kernels.scale_and_bounds import AS_IT_IS, Clip
 from optim.kernels.stats import stats_width
 
 if TYPE_CHECKING:
@@ -19,33 +19,7 @@ if TYPE_CHECKING:
     from optim.kernels.engine import Engine, Run
     from optim.rules import Rule
 
-__all__ = ["Plan", "apply_rule"]
-
-
-def apply_rule(
-    rule: Rule,
-    hyperparameters: Sequence[float],
-    variable: NDArray[Any],
-    gradient: NDArray[Any],
-    slots: Sequence[NDArray[Any]] = (),
-    scale: float = 1.0,
-) -> None:
-    """Update `variable` and `slots` in place by `rule`, with `gradient` times `scale`.
-
-    Args:
-        rule: the formula.
-        hyperparameters: the numbers that it takes after the slots, in its order.
-        variable: array, any shape, floating dtype.
-        gradient: array of the variable's shape and dtype; not modified.
-        slots: arrays of the variable's shape, in the rule's order.
-        scale: multiplies the gradient; 1.0 leaves it unchanged, bit for bit.
-
-    Raises:
-        ValueError: the arrays do not have the same shape, or variable and slots do not have the same dtype.
-    """
-    if gradient.shape != variable.shape:
-        raise ValueError(f"gradient must have the variable's shape {variable.shape}, got {gradient.shape}")
-    Plan(rule, [(variable, *slots)]).run([gradient], hyperparameters, Clip(scale))
+__all__ = ["Plan"]
 
 
 class Plan:

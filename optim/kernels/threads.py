@@ -31,9 +31,7 @@ def set_num_threads(number: int | None) -> None:
         TypeError: `number` is not an integer.
         ValueError: `number` is less than 1.
     """
-    if number is not None and checks.integer("the number of threads", number) < 1:
-        raise ValueError(f"the number of threads must be positive, got {number}")
-    _setting[:] = [] if number is None else [int(number)]
+    _setting[:] = [] if number is None else [checks.positive_integer("the number of threads", number)]
 
 
 def get_num_threads() -> int:
@@ -50,11 +48,11 @@ def get_num_threads() -> int:
 @cache
 def _number_by_default() -> int:
     """The number in the environment, or else the number of processors that this process may use; read once."""
-    told = os.environ.get("GRADLEDGER_NUM_THREADS", "")
-    if told.isdecimal() and int(told) > 0:
-        return int(told)
-    if told:
-        warnings.warn(f"GRADLEDGER_NUM_THREADS must be a positive number, got {told!r}, which is ignored", stacklevel=2)
+    text = os.environ.get("GRADLEDGER_NUM_THREADS", "")
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    if text:
+        warnings.warn(f"GRADLEDGER_NUM_THREADS must be a positive number, got {text!r}, which is ignored", stacklevel=2)
     return processors()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim import rules
-from optim.checkpoints.state import Entry
+from optim.checkpoints.state import CheckpointArray
 from optim.kernels.plain import compute_dtype
 from optim.optimizers.base import Update
 from optim.optimizers.driver import Optimizer
@@ -139,18 +139,11 @@ class AdamWOptimizer(Optimizer):
         use_locking: bool = False,
         name: str = "AdamW",
     ) -> None:
-        super().__init__(
-            _AdamWUpdate(
-                rules.ADAMW,
-                learning_rate,
-                name,
-                use_locking,
-                beta1=beta1,
-                beta2=beta2,
-                epsilon=epsilon,
-                weight_decay=weight_decay,
-            )
-        )
+        update = _AdamWUpdate(
+            rules.ADAMW, learning_rate, name, use_locking,
+            beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=weight_decay,
+        )  # fmt: skip
+        super().__init__(update)
 
 
 _BETAS = ("beta1", "beta2")
@@ -183,14 +176,14 @@ class _AdamUpdate(Update):
     def other_variables(self) -> list[Variable]:
         return list(self._powers)
 
-    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[CheckpointArray]:
         yield from super().state(variables, stored)
         dtypes = {compute_dtype(variable.dtype) for variable in self.slotted(variables, stored)}
         if not dtypes:
             return
         for k, beta in enumerate(_BETAS):
             value = self._powers[k].value if self._powers and stored is None else np.empty((), _widest(dtypes))
-            yield Entry(f"{self.name}/{beta}_power", value, partial(self._restore_power, k))
+            yield CheckpointArray(f"{self.name}/{beta}_power", value, partial(self._restore_power, k))
 
     def keep_only(self, variables: Collection[Variable]) -> None:
         super().keep_only(variables)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim import checks
-from optim.checkpoints.state import Entry, check_listed
+from optim.checkpoints.state import CheckpointArray, check_listed
 from optim.kernels.measure import norm_from_squares
 from optim.kernels.plain import compute_dtype
 from optim.kernels.stats import SQUARES, stats_width
@@ -168,7 +168,7 @@ class Update:
         """The update's state other than its slots."""
         return []
 
-    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[CheckpointArray]:
         """What a Saver saves or restores: the step count, and the slots. An override yields these first.
 
         Args:
@@ -177,12 +177,12 @@ class Update:
         """
         check_listed(f"the optimizer {self.name!r}", self._slotted, variables)
         slots = self._slots_in(variables, stored)
-        yield Entry.of_count(f"{self.name}/steps", self.steps, partial(self._restart, list(slots)))
+        yield CheckpointArray.of_count(f"{self.name}/steps", self.steps, partial(self._restart, list(slots)))
         for variable, names in slots.items():
             for k, name in enumerate(names):
                 known = variable in self._slotted
                 value = self._holders(variable)[k + 1].value if known else variable.value
-                yield Entry(name, value, partial(self._restore_slot, variable, k))
+                yield CheckpointArray(name, value, partial(self._restore_slot, variable, k))
 
     def keep_only(self, variables: Collection[Variable]) -> None:
         """Forget all state of other variables. A restore begins with this.
@@ -301,9 +301,9 @@ class Update:
     def _report(self, step: Step, targets: Targets, stats: NDArray[Any] | None) -> StepReport:
         if stats is None:
             return step.report()
-        if not (step.knows_norm or any(isinstance(gradient, IndexedSlices) for gradient in step.gradients)):
+        if step.known_norm is None and not any(isinstance(gradient, IndexedSlices) for gradient in step.gradients):
             # The update has measured the norm. (In a norm, sparse rows of the same index count separately.)
-            step.know_norm(norm_from_squares(stats[:, SQUARES].tolist(), step.arrays))
+            step.known_norm = norm_from_squares(stats[:, SQUARES].tolist(), step.arrays)
         names = [variable.name for variable in step.variables]
         return step.report(VariableReports(names, targets.sizes, self.rule.slots, stats))
 

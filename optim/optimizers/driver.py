@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optim.autodiff.backward import AggregationMethod
-    from optim.checkpoints.state import Entry
+    from optim.checkpoints.state import CheckpointArray
     from optim.optimizers.wrappers import Transformation
     from optim.rules import Rule
     from optim.telemetry.report import StepReport
@@ -112,7 +112,7 @@ class Optimizer:
         """The optimizer's whole state, sorted by name: what a checkpoint needs in addition to the model."""
         return self.update.variables()
 
-    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[Entry]:
+    def state(self, variables: Sequence[Variable], stored: Collection[str] | None = None) -> Iterator[CheckpointArray]:
         """What a Saver saves or restores in addition to the variables: the state of the update and the wrappers."""
         yield from self.update.state(variables, stored)
         for transformation in reversed(self.transformations):
@@ -246,9 +246,7 @@ class Optimizer:
         update = self.update
         with update.lock.held if update.lock else _UNLOCKED:
             number = update.steps + 1 if global_step is None else next_global_step(global_step)
-            step = Step(number, gradients, variables, update.hyperparameters())
-            step.detailed = report
-            step.loss = loss
+            step = Step(number, gradients, variables, update.hyperparameters(), detailed=report, loss=loss)
             try:
                 return self._hand_on(self.transformations, step)
             finally:  # an update counts even if it was interrupted or could not be reported

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.arrays import as_array
-from optim.variable import IndexedSlices, Variable
+from optim.variable import FLOATING, NATIVE_FLOATING, IndexedSlices, Variable
+from summaries.foreign_arrays import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["checked_pairs", "unique_rows"]
-
-_FLOATING = ("float16", "bfloat16", "float32", "float64")
-_KNOWN = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}
 
 
 def checked_pairs(
@@ -83,7 +80,9 @@ def _gradient_for(variable: Variable, gradient: Any) -> NDArray[Any] | IndexedSl
             floating dtype.
     """
     value = variable.value
-    if type(gradient) is np.ndarray and gradient.dtype in _KNOWN and gradient.dtype == value.dtype:  # the usual case
+    if (
+        type(gradient) is np.ndarray and gradient.dtype in NATIVE_FLOATING and gradient.dtype == value.dtype
+    ):  # the usual case
         array: NDArray[Any] | None = gradient
     else:
         array = _converted(variable, gradient)
@@ -98,11 +97,11 @@ def _gradient_for(variable: Variable, gradient: Any) -> NDArray[Any] | IndexedSl
 def _converted(variable: Variable, gradient: Any) -> NDArray[Any] | None:
     """The gradient as an array of the variable's dtype; None for IndexedSlices of that dtype."""
     what, value = f"gradient of {variable.name!r}", variable.value
-    array = as_array(gradient.values if isinstance(gradient, IndexedSlices) else gradient, what)
+    array = to_numpy(gradient.values if isinstance(gradient, IndexedSlices) else gradient, what)
     if array is None:
         raise TypeError(f"{what} must be an array, IndexedSlices or None, got {_brief(gradient)}")
-    if value.dtype.name not in _FLOATING:
-        raise ValueError(f"variable {variable.name!r} must be of {', '.join(_FLOATING)}, got {value.dtype}")
+    if value.dtype.name not in FLOATING:
+        raise ValueError(f"variable {variable.name!r} must be of {', '.join(FLOATING)}, got {value.dtype}")
     if array.dtype.newbyteorder("=") != value.dtype.newbyteorder("="):
         raise ValueError(f"{what} must have the variable's dtype {value.dtype}, got {array.dtype}")
     return None if isinstance(gradient, IndexedSlices) else array.astype(value.dtype, copy=False)
@@ -129,9 +128,9 @@ def _rows_for(variable: Variable, gradient: IndexedSlices) -> IndexedSlices:
 def unique_rows(gradient: IndexedSlices) -> tuple[NDArray[Any], NDArray[Any]]:
     """(indices, rows): unique indices in ascending order, with rows of the same index summed."""
     indices = gradient.indices.astype(np.intp, copy=False)
-    found, where = np.unique(indices, return_inverse=True)
-    if len(found) == len(indices):
-        return found, gradient.values[np.argsort(indices)]
-    summed = np.zeros((len(found), *gradient.values.shape[1:]), gradient.dtype)
+    unique, where = np.unique(indices, return_inverse=True)
+    if len(unique) == len(indices):
+        return unique, gradient.values[np.argsort(indices)]
+    summed = np.zeros((len(unique), *gradient.values.shape[1:]), gradient.dtype)
     np.add.at(summed, where.reshape(-1), gradient.values)
-    return found, summed
+    return unique, summed

@@ -53,15 +53,8 @@ class RMSPropOptimizer(Optimizer):
         name: str = "RMSProp",
     ) -> None:
         rule = rules.RMSPROP_CENTERED if centered else rules.RMSPROP
-        super().__init__(
-            Update(
-                rule,
-                learning_rate,
-                name,
-                use_locking,
-                initial={"rms": 1.0},
-                decay=decay,
-                momentum=momentum,
-                epsilon=epsilon,
-            )
-        )
+        update = Update(
+            rule, learning_rate, name, use_locking,
+            initial={"rms": 1.0}, decay=decay, momentum=momentum, epsilon=epsilon,
+        )  # fmt: skip
+        super().__init__(update)

@@ -6,9 +6,8 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from optim.checkpoints.state import Entry
+from optim import checks
+from optim.checkpoints.state import CheckpointArray
 from optim.optimizers.wrappers import Transformation, wrapped
 
 if TYPE_CHECKING:
@@ -51,11 +50,7 @@ def skip_nonfinite_steps(optimizer: Optimizer, max_in_a_row: int = 10) -> Optimi
 
 class _SkipNonfinite(Transformation):
     def __init__(self, max_in_a_row: int) -> None:
-        if not isinstance(max_in_a_row, int | np.integer):
-            raise TypeError(f"max_in_a_row must be an integer, got {max_in_a_row!r}")
-        if max_in_a_row < 1:
-            raise ValueError(f"max_in_a_row must be positive, got {max_in_a_row}")
-        self._most = max_in_a_row
+        self._most = checks.positive_integer("max_in_a_row", max_in_a_row)
         self.skipped_in_a_row = 0
         self.skipped_steps = 0
 
@@ -68,9 +63,9 @@ class _SkipNonfinite(Transformation):
         step.skipped = True
         return onward(step)
 
-    def state(self, name: str) -> Iterator[Entry]:
+    def state(self, name: str) -> Iterator[CheckpointArray]:
         for count in ("skipped_in_a_row", "skipped_steps"):
-            yield Entry.of_count(f"{name}/{count}", getattr(self, count), partial(setattr, self, count))
+            yield CheckpointArray.of_count(f"{name}/{count}", getattr(self, count), partial(setattr, self, count))
 
     def _count(self, step: Step) -> None:
         self.skipped_in_a_row += 1

@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.kernels.clip import AS_IT_IS, Clip
 from optim.kernels.measure import count_nonfinite, measure, sums_of_squares
 from optim.kernels.plain import compute_dtype
 from optim.kernels.plan import Plan
-from optim.kernels.stats import (
-    LARGEST_OF_SLOTS,
-    NONFINITE,
-    SLOT_WIDTH,
-    SQUARES,
-    WEIGHT_SQUARES,
-    ZEROS,
-    slot_columns,
-)
+from optim.kernels.scale_and_bounds import AS_IT_IS, Clip
+from optim.kernels.stats import LARGEST_OF_SLOTS, NONFINITE, SLOT_WIDTH, SQUARES, WEIGHT_SQUARES, ZEROS, slot_columns
 from optim.optimizers.gradient_checks import unique_rows
 from optim.variable import IndexedSlices
 

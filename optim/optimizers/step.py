@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optim.clip import clip_scale
 from optim.kernels import measure
-from optim.kernels.clip import AS_IT_IS
+from optim.kernels.scale_and_bounds import AS_IT_IS
 from optim.telemetry.report import StepReport
 from optim.variable import IndexedSlices
 
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optim.kernels.scale_and_bounds import Clip
     from optim.telemetry.report import VariableReport
     from optim.variable import Variable
 
 __all__ = ["Step"]
 
 
+@dataclass(eq=False)
 class Step:
     """One step, between the caller's gradients and the update.
 
@@ -30,36 +33,30 @@ class Step:
         gradients: arrays of their variables' shapes and dtypes, or IndexedSlices.
         variables: their variables.
         hyperparameters: the hyperparameters in force, by name; "learning_rate" is one of them.
+        detailed: whether the report includes each variable, too.
+        loss: the loss before the update, if known.
         clip: the clipping that the update applies to the gradients first.
         clip_norm: the bound on the norm, or None.
         clipped: whether the norm was above a bound.
         measured: whether the report includes the norm, even without clipping.
-        detailed: whether the report includes each variable, too.
         skipped: whether the step changes nothing.
         applied: whether the variables have been updated.
-        loss: the loss before the update, if known.
+        known_norm: the global norm if it has been computed; an update that measures it sets it.
     """
 
-    def __init__(
-        self,
-        number: int,
-        gradients: Sequence[NDArray[Any] | IndexedSlices],
-        variables: list[Variable],
-        hyperparameters: Mapping[str, float],
-    ) -> None:
-        self.number = number
-        self.gradients = gradients
-        self.variables = variables
-        self.hyperparameters = hyperparameters
-        self.clip = AS_IT_IS
-        self.clip_norm: float | None = None
-        self.clipped = False
-        self.measured = False
-        self.detailed = False
-        self.skipped = False
-        self.applied = False
-        self.loss: float | None = None
-        self._global_norm: float | None = None
+    number: int
+    gradients: Sequence[NDArray[Any] | IndexedSlices]
+    variables: list[Variable]
+    hyperparameters: Mapping[str, float]
+    detailed: bool = False
+    loss: float | None = None
+    clip: Clip = AS_IT_IS
+    clip_norm: float | None = None
+    clipped: bool = False
+    measured: bool = False
+    skipped: bool = False
+    applied: bool = False
+    known_norm: float | None = None
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -69,9 +66,9 @@ class Step:
     @property
     def global_norm(self) -> float:
         """The gradients' L2 norm, before any clipping; computed on first access."""
-        if self._global_norm is None:
-            self._global_norm = measure.norm(self.arrays)
-        return self._global_norm
+        if self.known_norm is None:
+            self.known_norm = measure.norm(self.arrays)
+        return self.known_norm
 
     @property
     def norm_so_far(self) -> float:
@@ -90,15 +87,6 @@ class Step:
         """The variables whose gradients have NaN or infinite elements."""
         pairs = zip(self.arrays, self.variables, strict=True)
         return [variable for array, variable in pairs if measure.count_nonfinite([array])]
-
-    @property
-    def knows_norm(self) -> bool:
-        """Whether the global norm has been computed."""
-        return self._global_norm is not None
-
-    def know_norm(self, norm: float) -> None:
-        """Set the global norm, which the update has measured."""
-        self._global_norm = norm
 
     def keep_norm_within(self, bound: float) -> None:
         """Clip the gradients, after `clip` so far, by their global norm.
@@ -119,7 +107,7 @@ class Step:
             variables: a report of each variable.
         """
         rate = self.hyperparameters["learning_rate"]
-        if not (self.measured or self.detailed or self.knows_norm):
+        if not self.measured and not self.detailed and self.known_norm is None:
             return StepReport(self.number, rate, skipped=self.skipped, variables=variables, loss=self.loss)
         norm = self.global_norm
         # If the norm is finite, so are all elements.

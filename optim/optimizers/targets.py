@@ -35,7 +35,7 @@ def check_slots(variable: Variable, slots: dict[str, Variable]) -> None:
         array = slot.value
         what = f"slot {name!r} of {variable.name!r}"
         if (array.shape, array.dtype) != (wanted.shape, wanted.dtype):
-            right, got = (f"{found.dtype} of shape {found.shape}" for found in (wanted, array))
+            right, got = (f"{each.dtype} of shape {each.shape}" for each in (wanted, array))
             raise ValueError(f"{what} must be {right} to match the variable, got {got}")
         if not array.flags.writeable:
             raise ValueError(f"{what} must be a writable array, got a read-only one")
@@ -87,21 +87,21 @@ class Targets:
 
     def apart(self, gradients: Sequence[NDArray[Any] | IndexedSlices]) -> Sequence[NDArray[Any] | IndexedSlices]:
         """The gradients; those that share memory with arrays that the step changes are copied."""
-        known = self._owners
+        owners = self._owners
         suspects = [
             i
             for i, gradient in enumerate(gradients)
-            if known is None
+            if owners is None
             or (owner := _owner(gradient.values if isinstance(gradient, IndexedSlices) else gradient)) is None
-            or owner in known
+            or owner in owners
         ]
         if not suspects:
             return gradients
         ranges = _ranges([g.values if isinstance(g, IndexedSlices) else g for g in (gradients[i] for i in suspects)])
         shared = (ranges[:, :1] < self._ranges[:, 1]) & (self._ranges[:, 0] < ranges[:, 1:])
         apart = list(gradients)
-        for found in np.flatnonzero(shared.any(axis=1)).tolist():
-            apart[suspects[found]] = _copied(gradients[suspects[found]])
+        for k in np.flatnonzero(shared.any(axis=1)).tolist():
+            apart[suspects[k]] = _copied(gradients[suspects[k]])
         return apart
 
 

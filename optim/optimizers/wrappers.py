@@ -13,7 +13,7 @@ from optim.optimizers.driver import Optimizer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from optim.checkpoints.state import Entry
+    from optim.checkpoints.state import CheckpointArray
     from optim.optimizers.step import Step
     from optim.telemetry.report import StepReport
 
@@ -61,7 +61,7 @@ class Transformation:
     def left_out(self, report: StepReport) -> None:
         """Called instead of `take` for a step that a transformation outside skipped."""
 
-    def state(self, name: str) -> Iterable[Entry]:
+    def state(self, name: str) -> Iterable[CheckpointArray]:
         """What a Saver saves or restores, under names that begin with the optimizer's name."""
         return ()
 

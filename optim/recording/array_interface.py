@@ -17,7 +17,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
 __all__ = ["ArrayInterface"]
 
@@ -54,6 +54,33 @@ class ArrayInterface(NDArrayOperatorsMixin):
     @abstractmethod
     def _written(self) -> None:
         """Take note that a NumPy function has written into the array."""
+
+    @abstractmethod
+    def _leave(self, what: str) -> Any:
+        """The value, for code that does not record; an error that says `what` if that would lose a gradient."""
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self._leave("conversion to a plain array"), dtype, copy=copy)
+
+    def __float__(self) -> float:
+        return float(self._leave("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._leave("complex()"))
+
+    def __int__(self) -> int:
+        return int(self._leave("int()"))
+
+    def __index__(self) -> int:
+        return operator.index(self._leave("use as an index"))
+
+    def item(self, *index: Any) -> Any:
+        """One element as a Python number."""
+        return np.asarray(self._leave("item()")).item(*index)
+
+    def tolist(self) -> Any:
+        """All elements as Python numbers."""
+        return np.asarray(self._leave("tolist()")).tolist()
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return self._ufunc(ufunc, method, inputs, kwargs)
@@ -104,12 +131,12 @@ class ArrayInterface(NDArrayOperatorsMixin):
     @property
     def T(self) -> Any:  # noqa: N802 - NumPy's name
         """The array with its axes in reverse order."""
-        return np.transpose(self)  # type: ignore[call-overload]
+        return np.transpose(self)
 
     @property
     def mT(self) -> Any:  # noqa: N802 - NumPy's name
         """The array with its last two axes exchanged."""
-        return np.swapaxes(self, -1, -2)  # type: ignore[call-overload]
+        return np.swapaxes(self, -1, -2)
 
     @property
     def real(self) -> Any:
@@ -123,19 +150,19 @@ class ArrayInterface(NDArrayOperatorsMixin):
 
     def reshape(self, *shape: Any, order: Any = "C") -> Any:
         """The same elements in another shape, given as one tuple or as several numbers."""
-        return np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)  # type: ignore[call-overload]
+        return np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
 
     def transpose(self, *axes: Any) -> Any:
         """The array with its axes in another order, given as one tuple or as several numbers."""
-        return np.transpose(self, (axes[0] if len(axes) == 1 else axes) if axes else None)  # type: ignore[call-overload]
+        return np.transpose(self, (axes[0] if len(axes) == 1 else axes) if axes else None)
 
     def flatten(self, order: Any = "C") -> Any:
         """All elements along one axis."""
-        return np.ravel(self, order=order)  # type: ignore[call-overload]
+        return np.ravel(self, order=order)
 
     def compress(self, condition: Any, axis: Any = None) -> Any:
         """The slices along an axis for which the condition holds."""
-        return np.compress(condition, self, axis=axis)  # type: ignore[call-overload]
+        return np.compress(condition, self, axis=axis)
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         """The array in another dtype."""

@@ -7,7 +7,6 @@ np.asarray(box), an error is raised: otherwise the gradient would be silently wr
 from __future__ import annotations
 
 import inspect
-import operator
 import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,20 +15,11 @@ import numpy as np
 
 from optim.recording.array_interface import ArrayInterface
 from optim.recording.compositions import COMPOSITIONS, METHODS
-from optim.recording.nodes import (
-    Node,
-    Recording,
-    check_thread,
-    checksums,
-    current,
-    name_of,
-    recording,
-)
+from optim.recording.nodes import Node, Recording, check_thread, checksums, current, name_of, recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import DTypeLike, NDArray
 
 __all__ = ["Box", "boxes_in", "call", "call_ufunc", "plain", "recorded", "stopped"]
 
@@ -54,7 +44,7 @@ _CONSTANT: set[Callable[..., Any]] = {
 }
 # Functions whose derivative needs only their arguments' shapes.
 _SHAPES_ONLY: set[Callable[..., Any]] = {
-    *(np.add, np.subtract, np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack),
+    *(np.add, np.subtract, np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.dstack)
 }
 _LEAVES = (np.ndarray, np.generic, int, float, complex, str, slice, type(None), type, np.dtype)
 
@@ -100,30 +90,6 @@ class Box(ArrayInterface):
                 f"stop_gradient(value) if no gradient is wanted"
             )
         return self._value
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        value = self._leave("conversion to a plain array")
-        return np.array(value, dtype, copy=copy)
-
-    def __float__(self) -> float:
-        return float(self._leave("float()"))
-
-    def __complex__(self) -> complex:
-        return complex(self._leave("complex()"))
-
-    def __int__(self) -> int:
-        return int(self._leave("int()"))
-
-    def __index__(self) -> int:
-        return operator.index(self._leave("use as an index"))
-
-    def item(self, *index: Any) -> Any:
-        """One element as a Python number."""
-        return np.asarray(self._leave("item()")).item(*index)
-
-    def tolist(self) -> Any:
-        """All elements as Python numbers."""
-        return np.asarray(self._leave("tolist()")).tolist()
 
     def __round__(self, digits: int = 0) -> Any:
         return np.round(self, digits)
@@ -276,7 +242,7 @@ def _run(
     node = Node(function, args, kwargs, result, connected)
     node.recording = active
     if function not in _SHAPES_ONLY or active.traced:
-        node.seen = checksums(_arrays_in((*args, *kwargs.values()) if kwargs else args))
+        node.seen = checksums(_all_in((*args, *kwargs.values()) if kwargs else args, np.ndarray))
     if active.traced:
         node.scope, node.times = active.scope, times
         if not boxes:
@@ -374,20 +340,16 @@ def recorded(value: Any) -> Any:
 
 def boxes_in(args: Any) -> Iterator[Box]:
     """All boxes among arguments, in lists and tuples too."""
-    for arg in args:
-        if type(arg) is Box:
-            yield arg
-        elif type(arg) in (list, tuple):
-            yield from boxes_in(arg)
+    return _all_in(args, Box)
 
 
-def _arrays_in(args: Any) -> Iterator[NDArray[Any]]:
-    """All plain arrays among arguments, in lists and tuples too."""
+def _all_in(args: Any, kind: type[Any]) -> Iterator[Any]:
+    """All objects of this kind among arguments, in lists and tuples too."""
     for arg in args:
-        if isinstance(arg, np.ndarray):
+        if isinstance(arg, kind):
             yield arg
         elif type(arg) in (list, tuple):
-            yield from _arrays_in(arg)
+            yield from _all_in(arg, kind)
 
 
 def stopped(value: Any) -> Any:

@@ -63,9 +63,9 @@ def _nansum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
 
 
 def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    known = np.sum(~np.isnan(a), axis=axis, keepdims=keepdims)
+    count = np.sum(~np.isnan(a), axis=axis, keepdims=keepdims)
     total = _nansum(a, axis, dtype, out, keepdims)
-    return total / np.asarray(known).astype(total.dtype)
+    return total / np.asarray(count).astype(total.dtype)
 
 
 def _matvec(a: Any, b: Any, /) -> Any:

@@ -68,10 +68,7 @@ def exponential_decay(
     def rate(step: float, start: float) -> float:
         return start * _power(base, _periods(step, period, staircase))
 
-    return decayed(
-        "exponential_decay", learning_rate, global_step, rate,
-        decay_steps=decay_steps, decay_rate=decay_rate, staircase=staircase,
-    )  # fmt: skip
+    return decayed(exponential_decay, learning_rate, global_step, rate, decay_steps, decay_rate, staircase)
 
 
 def natural_exp_decay(
@@ -103,10 +100,7 @@ def natural_exp_decay(
     def rate(step: float, start: float) -> float:
         return start * _power(math.e, -r * _periods(step, period, staircase))
 
-    return decayed(
-        "natural_exp_decay", learning_rate, global_step, rate,
-        decay_steps=decay_steps, decay_rate=decay_rate, staircase=staircase,
-    )  # fmt: skip
+    return decayed(natural_exp_decay, learning_rate, global_step, rate, decay_steps, decay_rate, staircase)
 
 
 def inverse_time_decay(
@@ -138,10 +132,7 @@ def inverse_time_decay(
     def rate(step: float, start: float) -> float:
         return start / (1 + r * _periods(step, period, staircase))
 
-    return decayed(
-        "inverse_time_decay", learning_rate, global_step, rate,
-        decay_steps=decay_steps, decay_rate=decay_rate, staircase=staircase,
-    )  # fmt: skip
+    return decayed(inverse_time_decay, learning_rate, global_step, rate, decay_steps, decay_rate, staircase)
 
 
 def polynomial_decay(
@@ -177,10 +168,7 @@ def polynomial_decay(
         whole = period * max(1, math.ceil(step / period)) if cycle else period
         return (start - end) * _power(1 - min(step, whole) / whole, exponent) + end
 
-    return decayed(
-        "polynomial_decay", learning_rate, global_step, rate,
-        decay_steps=decay_steps, end_learning_rate=end_learning_rate, power=power, cycle=cycle,
-    )  # fmt: skip
+    return decayed(polynomial_decay, learning_rate, global_step, rate, decay_steps, end_learning_rate, power, cycle)
 
 
 def cosine_decay(
@@ -208,7 +196,7 @@ def cosine_decay(
     def rate(step: float, start: float) -> float:
         return start * ((1 - floor) * _half_cosine(min(step, period) / period) + floor)
 
-    return decayed("cosine_decay", learning_rate, global_step, rate, decay_steps=decay_steps, alpha=alpha)
+    return decayed(cosine_decay, learning_rate, global_step, rate, decay_steps, alpha)
 
 
 def cosine_decay_restarts(
@@ -249,10 +237,7 @@ def cosine_decay_restarts(
         restarts, fraction = _restarts(step / first, growth)
         return start * ((1 - floor) * _power(height, restarts) * _half_cosine(fraction) + floor)
 
-    return decayed(
-        "cosine_decay_restarts", learning_rate, global_step, rate,
-        first_decay_steps=first_decay_steps, t_mul=t_mul, m_mul=m_mul, alpha=alpha,
-    )  # fmt: skip
+    return decayed(cosine_decay_restarts, learning_rate, global_step, rate, first_decay_steps, t_mul, m_mul, alpha)
 
 
 def linear_cosine_decay(
@@ -283,10 +268,7 @@ def linear_cosine_decay(
     References: Bello et al. 2017, https://arxiv.org/abs/1709.07417
     """
     rate = _linear_cosine(decay_steps, num_periods, alpha, beta, lambda _: 0.0)
-    return decayed(
-        "linear_cosine_decay", learning_rate, global_step, rate,
-        decay_steps=decay_steps, num_periods=num_periods, alpha=alpha, beta=beta,
-    )  # fmt: skip
+    return decayed(linear_cosine_decay, learning_rate, global_step, rate, decay_steps, num_periods, alpha, beta)
 
 
 def noisy_linear_cosine_decay(
@@ -340,11 +322,12 @@ def noisy_linear_cosine_decay(
         return deviation * np.random.default_rng(of_step).standard_normal()
 
     exact = _linear_cosine(decay_steps, num_periods, alpha, beta, noise)
-    return decayed(
-        "noisy_linear_cosine_decay", learning_rate, global_step, lambda step, start: max(exact(step, start), 0.0),
-        decay_steps=decay_steps, initial_variance=initial_variance, variance_decay=variance_decay,
-        num_periods=num_periods, alpha=alpha, beta=beta, seed=seed,
-    )  # fmt: skip
+
+    def rate(step: float, start: float) -> float:
+        return max(exact(step, start), 0.0)
+
+    arguments = decay_steps, initial_variance, variance_decay, num_periods, alpha, beta, seed
+    return decayed(noisy_linear_cosine_decay, learning_rate, global_step, rate, *arguments)
 
 
 def _periods(step: float, period: float, staircase: bool) -> float:

@@ -9,6 +9,7 @@ Schedule, so they compose:
 
 from __future__ import annotations
 
+from inspect import signature
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -98,9 +99,7 @@ def linear_warmup(
     def rate(step: float, full: float) -> float:
         return full * (first + (1 - first) * min(step / length, 1.0))
 
-    return decayed(
-        "linear_warmup", learning_rate, global_step, rate, warmup_steps=warmup_steps, start_factor=start_factor
-    )
+    return decayed(linear_warmup, learning_rate, global_step, rate, warmup_steps, start_factor)
 
 
 def piecewise_constant(
@@ -120,12 +119,12 @@ def piecewise_constant(
     >>> [piecewise_constant(step, [10, 20], [1.0, 0.5, 0.1]) for step in (0, 10, 11, 20, 21)]
     [1.0, 1.0, 0.5, 0.5, 0.1]
     """
-    places, rates = _increasing(boundaries), [_rate_at(value) for value in values]
-    if len(rates) != len(places) + 1:
-        raise ValueError(f"values must be one more than boundaries, {len(places) + 1}, got {len(rates)}")
+    limits, rates = _increasing(boundaries), [_rate_at(value) for value in values]
+    if len(rates) != len(limits) + 1:
+        raise ValueError(f"values must be one more than boundaries, {len(limits) + 1}, got {len(rates)}")
 
     def at(step: float) -> float:
-        return rates[sum(place < step for place in places)](step)
+        return rates[sum(limit < step for limit in limits)](step)
 
     return _evaluated("piecewise_constant", x, at, boundaries=list(boundaries), values=list(values))
 
@@ -166,23 +165,25 @@ def join_schedules(
 
 
 def decayed(
-    name: str,
+    function: Callable[..., float | Schedule],
     learning_rate: Rate,
     global_step: float | Variable | None,
     rate: Callable[[float, float], float],
-    **arguments: Any,
+    *arguments: Any,
 ) -> float | Schedule:
     """A schedule that modifies another schedule or a number.
 
     Args:
-        name: the function's name, for the repr.
-        learning_rate: the rate to modify.
-        global_step: a step, or the Variable that counts steps.
+        function: the public function, for the repr.
+        learning_rate: the rate to modify: its first argument.
+        global_step: a step, or the Variable that counts steps: its second.
         rate: (step, learning rate at that step) → rate.
-        arguments: the function's other arguments, for the repr.
+        arguments: its others, in order, without `name`; for the repr.
     """
     start = _rate_at(learning_rate)
-    return _evaluated(name, global_step, lambda step: rate(step, start(step)), learning_rate, **arguments)
+    names = [name for name in list(signature(function).parameters)[2:] if name != "name"]
+    shown = dict(zip(names, arguments, strict=True))
+    return _evaluated(function.__name__, global_step, lambda step: rate(step, start(step)), learning_rate, **shown)
 
 
 def _evaluated(
@@ -215,10 +216,10 @@ def _increasing(boundaries: Sequence[float]) -> list[float]:
     Raises:
         ValueError: they do not increase.
     """
-    places = [checks.number("boundaries", boundary, checks.finite) for boundary in boundaries]
-    if any(above <= below for below, above in pairwise(places)):
+    numbers = [checks.number("boundaries", boundary, checks.finite) for boundary in boundaries]
+    if any(above <= below for below, above in pairwise(numbers)):
         raise ValueError(f"boundaries must increase, got {list(boundaries)}")
-    return places
+    return numbers
 
 
 def _checked_step(step: Any) -> float:

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.kernels.stats import ARRAY_WIDTH, LARGEST, NONFINITE, SQUARES, SUM, ZEROS
+from optim.kernels.stats import (
+    ARRAY_WIDTH,
+    LARGEST,
+    NONFINITE,
+    OF_GRADIENT,
+    SQUARES,
+    SUM,
+    WEIGHT_SQUARES,
+    ZEROS,
+    stats_width,
+)
+from optim.telemetry.report import VariableReports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +32,7 @@ if TYPE_CHECKING:
 
     Table = NDArray[np.float64]
 
-__all__ = ["from_traced", "jax_statistics", "torch_statistics", "traced_statistics"]
+__all__ = ["jax_statistics", "reports_of_traced", "torch_statistics", "traced_statistics"]
 
 _SMALL = 1e-12  # squares of float32 elements may have underflowed
 
@@ -43,8 +54,8 @@ def torch_statistics(tensors: Sequence[Any], kinds: Sequence[str]) -> Table:
     values += [torch.count_nonzero(dense[i]).to(wide) for i in gradients]
     values += [dense[i].sum(dtype=wide) for i in slots]
     values += [_largest(dense[i], wide) for i in slots]
-    found = np.array(torch.stack(values).tolist())  # the transfer
-    norms, nonzeros, sums, largest = np.split(found, np.cumsum([len(dense), len(gradients), len(slots)]))
+    fetched = np.array(torch.stack(values).tolist())  # the transfer
+    norms, nonzeros, sums, largest = np.split(fetched, np.cumsum([len(dense), len(gradients), len(slots)]))
     table = np.zeros((len(dense), ARRAY_WIDTH))
     table[gradients, ZEROS] = [dense[i].numel() for i in gradients] - nonzeros
     table[slots, SUM], table[slots, LARGEST] = sums, largest
@@ -60,14 +71,14 @@ def torch_statistics(tensors: Sequence[Any], kinds: Sequence[str]) -> Table:
 def _norms(torch: Any, tensors: Sequence[Any]) -> list[Any]:
     """The norm of each tensor, on its device: float64 if that device has it, from sums in float32 or wider."""
     wide = torch.float32 if tensors[0].device.type == "mps" else torch.float64
-    found: list[Any] = [None] * len(tensors)
+    norms: list[Any] = [None] * len(tensors)
     for dtype in {tensor.dtype for tensor in tensors}:
         rows = [i for i, tensor in enumerate(tensors) if tensor.dtype == dtype]
         sums = torch.float32 if dtype.itemsize < torch.float32.itemsize else None
         same = [tensors[i] for i in rows]
         for i, norm in zip(rows, torch._foreach_norm(same, 2, sums), strict=True):  # noqa: SLF001 - it has no public name
-            found[i] = norm.to(wide)
-    return found
+            norms[i] = norm.to(wide)
+    return norms
 
 
 def _largest(tensor: Any, kind: Any) -> Any:
@@ -76,7 +87,7 @@ def _largest(tensor: Any, kind: Any) -> Any:
 
 def jax_statistics(arrays: Sequence[Any]) -> Table:
     """float64[arrays, ARRAY_WIDTH]: statistics of JAX arrays, sharded or not, in one jitted function."""
-    return from_traced(np.asarray(_jitted()(list(arrays))))
+    return _from_traced(np.asarray(_jitted()(list(arrays))))
 
 
 @cache
@@ -101,8 +112,27 @@ def _traced(jnp: Any, array: Any) -> Any:
     return jnp.stack([norm, jnp.sum(wide), jnp.max(wide), *(count.astype(wide.dtype) for count in counts)])
 
 
-def from_traced(found: NDArray[Any]) -> Table:
+def reports_of_traced(names: Sequence[str], sizes: Sequence[int], table: Any, scale: float = 1.0) -> VariableReports:
+    """What `traced_statistics` measured of gradients, and perhaps of weights.
+
+    Args:
+        names: the variables' names.
+        sizes: their numbers of elements.
+        table: the gradients' rows, and then perhaps as many of the weights.
+        scale: what the gradients have been multiplied by.
+    """
+    count, table = len(names), _from_traced(np.asarray(table))
+    has_weights = len(table) > count
+    stats = np.full((count, stats_width(0)), np.nan)
+    stats[:, OF_GRADIENT] = table[:count, OF_GRADIENT]
+    stats[:, SQUARES] /= scale**2
+    if has_weights:
+        stats[:, WEIGHT_SQUARES] = table[count:, SQUARES]
+    return VariableReports(names, sizes, (), stats, has_weights=has_weights, has_updates=False)
+
+
+def _from_traced(rows: NDArray[Any]) -> Table:
     """float64[arrays, ARRAY_WIDTH] of `kernels.stats`, from rows of `traced_statistics`."""
-    table = found.astype(np.float64)
+    table = rows.astype(np.float64)
     table[:, SQUARES] **= 2
     return table

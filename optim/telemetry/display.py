@@ -29,9 +29,9 @@ def step_html(report: StepReport) -> str:
         "clip norm": report.clip_norm,
         "not finite": report.nonfinite,
     }
-    known = {title: value for title, value in numbers.items() if value is not None}
+    numbers = {title: value for title, value in numbers.items() if value is not None}
     happened = ["skipped"] * report.skipped + ["clipped"] * report.clipped
-    parts = [table([*known, ""], [[*known.values(), colored(", ".join(happened), "warning")]])]
+    parts = [table([*numbers, ""], [[*numbers.values(), colored(", ".join(happened), "warning")]])]
     if report.variables:
         parts.append(_variables(report.variables))
     return block(*parts)
@@ -40,19 +40,19 @@ def step_html(report: StepReport) -> str:
 def _variables(variables: Sequence[VariableReport]) -> Markup:
     shown = list(islice(variables, _MOST_ROWS))
     _, weights, updates, _, ratios = getattr(variables, "measured", (True,) * 5)  # a rule may do without some
-    norms = [one.gradient_norm for one in shown if math.isfinite(one.gradient_norm)]
+    norms = [report.gradient_norm for report in shown if math.isfinite(report.gradient_norm)]
     largest = max(norms, default=0.0)
     rows = [
         (
-            short(one.name),
-            one.size,
-            one.gradient_norm,
-            bar(one.gradient_norm / largest if largest else 0.0),
-            one.weight_norm if weights else None,
-            one.update_norm if updates else None,
-            one.update_ratio if ratios else None,
+            short(report.name),
+            report.size,
+            report.gradient_norm,
+            bar(report.gradient_norm / largest if largest else 0.0),
+            report.weight_norm if weights else None,
+            report.update_norm if updates else None,
+            report.update_ratio if ratios else None,
         )
-        for one in shown
+        for report in shown
     ]
     more = len(variables) - len(shown)
     titles = ("variable", "size", "gradient norm", "", "weight norm", "update norm", "update / weight")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.arrays import as_array, library_of
 from optim.kernels import compiled
 from optim.kernels.codegen import DTYPES
 from optim.kernels.measure import measure, sums_of_squares
 from optim.kernels.stats import SQUARES
+from summaries.foreign_arrays import library_of, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,23 +39,24 @@ def measure_at_hand(parts: Sequence[Any], kinds: Sequence[str], table: Table) ->
     Returns:
         The number of elements of each array, and the indices of those that are elsewhere.
     """
-    memory = _memory_of(parts, signed="slot" in kinds)
-    hosts = [] if memory is not None else [on_host(part) for part in parts]
     count = len(parts) // len(kinds)
-    for kind, first in zip(kinds, range(0, len(parts), count), strict=True):
-        rows = slice(first, first + count)
-        if memory is None:
-            _measure_hosts(hosts[rows], table[rows], squares_only=kind == "squares")
-            continue
-        of_kind = compiled.Memory(memory.addresses[rows], memory.sizes[rows], memory.dtype)
-        if kind == "squares":
-            table[rows, SQUARES] = compiled.ENGINE.squares_at(of_kind)
-        elif kind == "gradient":
-            table[rows] = compiled.ENGINE.measure_gradients_at(of_kind)
-        else:
-            table[rows] = compiled.ENGINE.measure_at(of_kind)
+    blocks = [
+        (kind, slice(first, first + count)) for kind, first in zip(kinds, range(0, len(parts), count), strict=True)
+    ]
+    memory = _memory_of(parts, signed="slot" in kinds)
     if memory is not None:
+        for kind, rows in blocks:
+            of_kind = compiled.Memory(memory.addresses[rows], memory.sizes[rows], memory.dtype)
+            if kind == "squares":
+                table[rows, SQUARES] = compiled.ENGINE.squares_at(of_kind)
+            elif kind == "gradient":
+                table[rows] = compiled.ENGINE.measure_gradients_at(of_kind)
+            else:
+                table[rows] = compiled.ENGINE.measure_at(of_kind)
         return list(memory.sizes), []
+    hosts = [on_host(part) for part in parts]
+    for kind, rows in blocks:
+        _measure_hosts(hosts[rows], table[rows], squares_only=kind == "squares")
     sizes = [_size(part) if host is None else host.size for part, host in zip(parts, hosts, strict=True)]
     return sizes, [i for i, host in enumerate(hosts) if host is None]
 
@@ -64,16 +65,16 @@ def on_host(part: Any) -> NDArray[Any] | None:
     """The array in the host's memory, without a copy if its dtype permits; None if it is on another device."""
     library = library_of(type(part))
     if not library:
-        found: NDArray[Any] = part
-        return found
+        array: NDArray[Any] = part
+        return array
     if library == "torch":
         if not (part.is_cpu or part.is_meta):
             return None
         try:
-            found = (part.detach() if part.requires_grad else part).numpy()
+            array = (part.detach() if part.requires_grad else part).numpy()
         except (TypeError, RuntimeError):  # sparse, of a dtype that NumPy lacks, or without elements
-            return as_array(part, "gradients", widened=True)
-        return found
+            return to_numpy(part, "gradients", widened=True)
+        return array
     devices = part.devices()
     at_hand = len(devices) == 1 and part.is_fully_addressable and next(iter(devices)).platform == "cpu"
     return np.asarray(part) if at_hand else None
@@ -100,7 +101,7 @@ def _memory_of(tensors: Sequence[Any], *, signed: bool) -> compiled.Memory | Non
     if torch is None or not {*map(type, tensors)} <= {torch.Tensor, torch.nn.Parameter} or not compiled.is_available():
         return None
     tensor = torch.Tensor  # its methods are called one after the other: there may be many small tensors
-    dtype, *others = {one.dtype for one in tensors}
+    dtype, *others = {each.dtype for each in tensors}
     name = str(dtype).removeprefix("torch.")
     if others or name not in DTYPES or not all(map(attrgetter("is_cpu"), tensors)):
         return None

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+import summaries  # its messages take long to import: they are imported when they are first used
 from optim import checks
 from optim.telemetry.report import VariableReports
-from optim.variable import Variable
-from summaries import Event, EventFileWriter, ScalarsTemplate, SessionLog, SummaryWriter, custom_scalars
+from summaries import EventFileWriter, SummaryWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from optim.telemetry.report import StepReport
+    from summaries import ScalarsTemplate
 
-__all__ = ["Telemetry", "log_checkpoint", "positive"]
+__all__ = ["Telemetry", "log_checkpoint"]
 
 # In the order of the rows of `VariableReports.values`.
 _OF_A_VARIABLE = ("gradients/norm", "weights/norm", "updates/norm", "gradients/zero_fraction", "updates/ratio")
@@ -43,7 +44,7 @@ class Telemetry:
         writer: where to log; None on a rank that only takes part in measuring.
         every_n_steps: a step is due if this divides it.
         histograms_every_n_steps: a step is due for histograms if this divides it; None for no histograms.
-        variables: the variables that get tags of their own, or their names; None for all.
+        variables: the Variables that get tags of their own, or their names; None for all.
         clock: returns seconds, from any start.
         layout: whether to log a layout of custom scalars; False if the run has its own, since TensorBoard shows one
             per run.
@@ -59,7 +60,7 @@ class Telemetry:
         writer: EventFileWriter | None,
         every_n_steps: int = 1,
         histograms_every_n_steps: int | None = None,
-        variables: Iterable[Variable | str] | None = None,
+        variables: Iterable[Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
         *,
         layout: bool = True,
@@ -67,15 +68,15 @@ class Telemetry:
         if not isinstance(writer, EventFileWriter | None):
             raise TypeError(f"writer must be a SummaryWriter or an EventFileWriter, got {type(writer).__name__}")
         self.writer = writer
-        self._every = positive("every_n_steps", every_n_steps)
+        self._every = checks.positive_integer("every_n_steps", every_n_steps)
         self._histograms_every = 0
         if histograms_every_n_steps is not None:
-            self._histograms_every = positive("histograms_every_n_steps", histograms_every_n_steps)
+            self._histograms_every = checks.positive_integer("histograms_every_n_steps", histograms_every_n_steps)
             if not isinstance(writer, SummaryWriter | None):
                 raise TypeError(f"histograms need a SummaryWriter, got {type(writer).__name__}")
         self._chosen = None if variables is None else _chosen(variables)
         self._clock = clock
-        self._names: dict[Variable, str] = {}
+        self._names: dict[Any, str] = {}  # by Variable
         self._taken: dict[str, int] = {}  # these names, each with the last number that was appended to it
         self._has_layout = not layout
         self._templates: dict[tuple[Any, ...], _Template] = {}
@@ -96,7 +97,7 @@ class Telemetry:
         """Whether this step's histograms are written."""
         return self._histograms_every > 0 and step % self._histograms_every == 0
 
-    def names_of(self, variables: Iterable[Variable]) -> tuple[str, ...]:
+    def names_of(self, variables: Iterable[Any]) -> tuple[str, ...]:
         """The variables' names in tags; if several share a name, the second is name_1, and so on."""
         return tuple([self._names.get(variable) or self._new_name(variable) for variable in variables])
 
@@ -131,20 +132,15 @@ class Telemetry:
                 self.writer.add_histogram(f"histograms/{kind}/{name}", array, step)
 
     def _write(
-        self,
-        writer: EventFileWriter,
-        report: StepReport,
-        names: tuple[str, ...],
-        now: float,
-        wall_time: float | None,
+        self, writer: EventFileWriter, report: StepReport, names: tuple[str, ...], now: float, wall_time: float | None
     ) -> None:
         tags = self._of_the_step(report, now)
-        known = report.variables if isinstance(report.variables, VariableReports) else _NO_VARIABLES
-        template = self._template(tuple(tags), names, known)
+        measured = report.variables if isinstance(report.variables, VariableReports) else _NO_VARIABLES
+        template = self._template(tuple(tags), names, measured)
         if not self._has_layout:
-            writer.add_summary(custom_scalars(_layout(known.slots)), 0, wall_time)
+            writer.add_summary(summaries.custom_scalars(_layout(measured.slots)), 0, wall_time)
             self._has_layout = True
-        summary = template.scalars.filled(np.concatenate(([*tags.values()], known.values.take(template.places))))
+        summary = template.scalars.filled(np.concatenate(([*tags.values()], measured.values.take(template.indices))))
         writer.add_summary(summary, report.step, wall_time)
 
     def _of_the_step(self, report: StepReport, now: float) -> dict[str, float]:
@@ -168,27 +164,27 @@ class Telemetry:
             tags["gradients/clipped_fraction"] = self._clipped.share
         return tags
 
-    def _template(self, tags: tuple[str, ...], names: tuple[str, ...], known: VariableReports) -> _Template:
+    def _template(self, tags: tuple[str, ...], names: tuple[str, ...], measured: VariableReports) -> _Template:
         """The template for these tags, and for the measured values of the variables with these names."""
-        key = (tags, names, known.slots, known.measured)
+        key = (tags, names, measured.slots, measured.measured)
         if key not in self._templates:
             if len(self._templates) >= _MOST_TEMPLATES:
                 self._templates.clear()
-            heads = [head for head, there in zip(_OF_A_VARIABLE, known.measured, strict=True) if there]
-            heads += [f"slots/{slot}/{stat}" for slot in known.slots for stat in _OF_A_SLOT]
+            heads = [head for head, there in zip(_OF_A_VARIABLE, measured.measured, strict=True) if there]
+            heads += [f"slots/{slot}/{stat}" for slot in measured.slots for stat in _OF_A_SLOT]
             chosen = [self._chosen is None or name in self._chosen for name in names]
             shown = [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
-            scalars = ScalarsTemplate([*tags, *(f"{head}/{name}" for head in heads for name in shown)])
-            rows = [*known.measured, *[True] * len(_OF_A_SLOT) * len(known.slots)]
+            scalars = summaries.ScalarsTemplate([*tags, *(f"{head}/{name}" for head in heads for name in shown)])
+            rows = [*measured.measured, *[True] * len(_OF_A_SLOT) * len(measured.slots)]
             self._templates[key] = _Template(scalars, np.flatnonzero(np.outer(rows, chosen)))
         return self._templates[key]
 
-    def _new_name(self, variable: Variable) -> str:
-        name = variable.name
+    def _new_name(self, variable: Any) -> str:
+        name: str = variable.name
         while name in self._taken:
             self._taken[variable.name] += 1
             name = f"{variable.name}_{self._taken[variable.name]}"
-        ScalarsTemplate([name])  # refuses a name that cannot be a tag
+        summaries.ScalarsTemplate([name])  # refuses a name that cannot be a tag
         if self._chosen is not None and variable in self._chosen:
             self._chosen.add(name)
         self._names[variable], self._taken[name] = name, 0
@@ -218,10 +214,10 @@ class _ClippedShare:
 
 
 class _Template(NamedTuple):
-    """The tags of a step, and the places in `VariableReports.values` of the values that follow the step's own."""
+    """The tags of a step, and the indices in `VariableReports.values` of the values that follow the step's own."""
 
     scalars: ScalarsTemplate
-    places: NDArray[np.intp]  # in the flattened array
+    indices: NDArray[np.intp]  # in the flattened array
 
 
 def _layout(slots: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
@@ -230,7 +226,7 @@ def _layout(slots: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
     def lines(*patterns: str) -> list[Any]:
         return ["Multiline", [f"{pattern}$" for pattern in patterns]]
 
-    found = {
+    charts = {
         "clipping": {
             "norm against bound": lines(
                 *(f"gradients/{name}" for name in ("global_norm", "clipped_global_norm", "clip_norm"))
@@ -245,29 +241,29 @@ def _layout(slots: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
             "update over weight norms": lines("updates/ratio/.*"),
         },
     }
-    charts = {f"{slot}, {stat}": lines(f"slots/{re.escape(slot)}/{stat}/.*") for slot in slots for stat in _OF_A_SLOT}
-    return {**found, "slots": charts} if charts else found
+    if slots:
+        charts["slots"] = {
+            f"{slot}, {stat}": lines(f"slots/{re.escape(slot)}/{stat}/.*") for slot in slots for stat in _OF_A_SLOT
+        }
+    return charts
 
 
-def positive(name: str, number: int) -> int:
-    """The number, checked to be a positive integer."""
-    if checks.integer(name, number) < 1:
-        raise ValueError(f"{name} must be positive, got {number}")
-    return int(number)
-
-
-def _chosen(variables: Iterable[Variable | str]) -> set[Variable | str]:
+def _chosen(variables: Iterable[Any]) -> set[Any]:
     """The variables that get tags of their own; the names of Variables are added when they are first seen."""
-    if isinstance(variables, (str, Variable)) or not hasattr(variables, "__iter__"):
+    if _is_or_has_name(variables) or not hasattr(variables, "__iter__"):
         raise TypeError(f"variables must be a list of Variables or of names, got {variables!r}")
     chosen = set(variables)
     for variable in chosen:
-        if not isinstance(variable, (str, Variable)):
+        if not _is_or_has_name(variable):
             raise TypeError(f"variables must be Variables or names, got {type(variable).__name__}: {variable!r}")
     return chosen
 
 
+def _is_or_has_name(variable: Any) -> bool:
+    return isinstance(variable, str) or isinstance(getattr(variable, "name", None), str)
+
+
 def log_checkpoint(writer: EventFileWriter, path: str, step: int | None) -> None:
     """Log that a checkpoint has been written."""
-    log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=path)
-    writer.add_event(Event(wall_time=time.time(), step=step or 0, session_log=log))
+    log = summaries.SessionLog(status=summaries.SessionLog.CHECKPOINT, checkpoint_path=path)
+    writer.add_event(summaries.Event(wall_time=time.time(), step=step or 0, session_log=log))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from optim.arrays import library_of
 from optim.kernels.measure import norm_from_squares, root_of_sum
 from optim.kernels.stats import (
     ARRAY_WIDTH,
@@ -26,17 +25,19 @@ from optim.kernels.stats import (
 )
 from optim.telemetry.devices import jax_statistics, torch_statistics
 from optim.telemetry.hosts import measure_at_hand, on_host
-from optim.telemetry.report import VariableReports
+from optim.telemetry.report import StepReport, VariableReports
 from optim.telemetry.shards import local_parts, over_all_ranks
+from summaries.foreign_arrays import library_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from typing import Self
 
     from numpy.typing import NDArray
 
     Table = NDArray[np.float64]
 
-__all__ = ["Measured", "Measurement", "NothingToMeasureError", "OfVariables", "of_reports"]
+__all__ = ["Measured", "Measurement", "NothingToMeasureError", "Observation", "of_reports"]
 
 _KINDS = {"weights": "squares", "updates": "squares"}
 """Which statistics are needed of what; all others are slots."""
@@ -46,28 +47,53 @@ class NothingToMeasureError(ValueError):
     """There are no gradients, or a scale that has removed them."""
 
 
-class OfVariables(NamedTuple):
-    """What was measured of all variables: of the whole arrays, or of one rank's parts."""
-
-    norm: float
-    nonfinite: int
-    variables: VariableReports
-
-
 class Measured(NamedTuple):
-    """What is known of a step.
+    """What was measured of a step: of the whole arrays, or of one rank's parts.
 
     Attributes:
-        norm: the global norm.
-        nonfinite: the number of elements that are not finite.
-        variables: the measurements of each variable.
-        own: measures the parts that this rank holds.
+        norm: the global norm; None if it was not needed.
+        nonfinite: the number of elements that are not finite; None if the norm is None.
+        variables: the measurements of each variable; None if the step is not due.
     """
 
     norm: float | None
     nonfinite: int | None
     variables: VariableReports | None
-    own: Callable[[], OfVariables] | None = None
+
+
+class Observation(NamedTuple):
+    """What `GradientMonitor.measure` returns, and `GradientMonitor.log` takes: a step that is not logged yet.
+
+    Attributes:
+        step: the step's number.
+        measured: of the whole arrays.
+        own: of this rank's parts, if that is logged.
+        clip_norm: the bound on the norm; None without clipping.
+        learning_rate: the rate; NaN if it is not known.
+        detailed: whether each variable was measured.
+        histograms: (kind, name, array) for each, if they are due: they may be made when they are asked for.
+    """
+
+    step: int
+    measured: Measured
+    own: Measured | None
+    clip_norm: float | None
+    learning_rate: float
+    detailed: bool
+    histograms: Iterable[tuple[str, str, NDArray[Any]]]
+
+    def kept(self) -> Self:
+        """The same, independent of the arrays that were measured."""
+        return self._replace(histograms=[(kind, name, array.copy()) for kind, name, array in self.histograms])
+
+    def report(self, loss: float | None = None) -> StepReport:
+        """As the report of a step."""
+        norm, nonfinite, variables = self.measured
+        clipped = self.clip_norm is not None and norm is not None and norm > self.clip_norm
+        reports = () if variables is None else variables
+        return StepReport(
+            self.step, self.learning_rate, norm, self.clip_norm, clipped, nonfinite, variables=reports, loss=loss
+        )
 
 
 def of_reports(variables: VariableReports, norm: float | None) -> Measured:
@@ -87,7 +113,7 @@ class Measurement:
         slots: the slots' names, in the order in which they are in `others`.
         flat: see `shards.local_parts`.
         scale: what the gradients have been multiplied by.
-        left_out: names of variables whose norms are not known here; only `own` has them.
+        left_out: names of variables whose norms are not known here; only `of_rank` has them.
         detailed: whether to measure each variable; otherwise only the norm, and what is not finite.
     """
 
@@ -109,8 +135,7 @@ class Measurement:
         leaves = [*chain(gradients.values(), *others.values())]
         self._parts, self._shards = local_parts(leaves, flat)
         self._kinds = ["gradient" if detailed else "squares", *(_KINDS.get(what, "slot") for what in others)]
-        self._sizes: list[int] = []
-        self._table: Table | None = None
+        self._local: tuple[Table, list[int]] | None = None
 
     def measured(self, norm: float | None) -> Measured:
         """Measure whole arrays; every rank that holds a part of one has to call this.
@@ -119,37 +144,32 @@ class Measurement:
             norm: the global norm if the caller knows it.
         """
         whole = self._whole()
-        if not self._detailed and not math.isfinite(whole.norm):  # seldom
-            self._kinds, self._table = ["gradient"], None
+        if not self._detailed and not math.isfinite(whole.norm or 0.0):  # seldom
+            self._kinds, self._local = ["gradient"], None
             whole = self._whole()
         variables = whole.variables if self._detailed else None
-        return Measured(whole.norm if norm is None else norm, whole.nonfinite, variables, self.own)
+        return Measured(whole.norm if norm is None else norm, whole.nonfinite, variables)
 
-    def own(self) -> OfVariables:
+    def of_rank(self) -> Measured:
         """What was measured of the parts that this rank holds."""
-        table = self._local()  # it knows the sizes
-        here = [i for i, size in enumerate(self._sizes[: len(self._names)]) if size]  # a rank's part may be empty
-        return self._assembled(table, self._sizes, here)
+        table, sizes = self._of_parts()
+        held = [i for i, size in enumerate(sizes[: len(self._names)]) if size]  # a rank's part may be empty
+        return self._assembled(table, sizes, held)
 
-    def _whole(self) -> OfVariables:
-        if not self._shards:
-            table = self._local()  # it knows the sizes
-            return self._assembled(table, self._sizes, self._kept)
-        table = over_all_ranks(self._with_sizes(), self._shards, largest=bool(self._slots))
-        return self._assembled(table, table[:, -1].astype(int).tolist(), self._kept)
+    def _whole(self) -> Measured:
+        table, sizes = self._of_parts()
+        if self._shards:
+            table = over_all_ranks(np.column_stack([table, sizes]), self._shards, largest=bool(self._slots))
+            sizes = table[:, -1].astype(int).tolist()
+        return self._assembled(table, sizes, self._kept)
 
-    def _with_sizes(self) -> Table:
-        """float64[leaves, ARRAY_WIDTH + 1]: this rank's table, and the number of elements."""
-        local = self._local()  # it knows the sizes
-        return np.column_stack([local, self._sizes])
+    def _of_parts(self) -> tuple[Table, list[int]]:
+        """float64[leaves, ARRAY_WIDTH]: statistics of this rank's parts, measured once; and their sizes."""
+        if self._local is None:
+            self._local = _statistics(self._parts, self._kinds)
+        return self._local
 
-    def _local(self) -> Table:
-        """float64[leaves, ARRAY_WIDTH]: statistics of this rank's parts, measured once."""
-        if self._table is None:
-            self._table, self._sizes = _statistics(self._parts, self._kinds)
-        return self._table
-
-    def _assembled(self, table: Table, sizes: Sequence[int], kept: list[int]) -> OfVariables:
+    def _assembled(self, table: Table, sizes: Sequence[int], kept: list[int]) -> Measured:
         """What a table of all leaves tells of the variables that are kept."""
         count = len(self._names)
         blocks = dict(zip(("gradients", *self._others), table.reshape(-1, count, table.shape[1]), strict=True))
@@ -171,7 +191,7 @@ class Measurement:
             names, sizes = [names[i] for i in kept], [sizes[i] for i in kept]
         has = {f"has_{what}": what in blocks for what in ("weights", "updates")}
         nonfinite = 0 if math.isfinite(norm) else int(stats[:, NONFINITE].sum())
-        return OfVariables(norm, nonfinite, VariableReports(names, sizes, self._slots, stats, **has))
+        return Measured(norm, nonfinite, VariableReports(names, sizes, self._slots, stats, **has))
 
     def _norm(self, squares: list[float], kept: list[int]) -> float:
         """The global norm; gradients in the host's memory are read again if float64 is too narrow for their squares."""

@@ -9,15 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from optim import checks
-from optim.arrays import as_array
 from optim.telemetry.endings import call_at_unusual_end, forget, words_of
-from optim.telemetry.logger import Telemetry, positive
-from optim.telemetry.measuring import Measured, Measurement, NothingToMeasureError, of_reports
-from optim.telemetry.observation import Observation
-from optim.telemetry.recorder import FlightRecorder
+from optim.telemetry.logger import Telemetry
+from optim.telemetry.measuring import Measured, Measurement, NothingToMeasureError, Observation, of_reports
 from optim.telemetry.report import VariableReports
 from optim.telemetry.shards import flat_groups, not_known_here
 from optim.telemetry.trees import gradients_by_name, leaves_like
+from summaries.foreign_arrays import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from optim.telemetry.recorder import FlightRecorder
     from optim.telemetry.report import StepReport
     from summaries import EventFileWriter
 
@@ -105,9 +104,11 @@ class GradientMonitor:
         self._of_rank = None
         if rank_writer is not None:
             self._of_rank = Telemetry(rank_writer, every_n_steps, None, chosen, clock, layout=layout)
-        self._keeps = keep_last is not None and positive("keep_last", keep_last) > 0
+        self._keeps = keep_last is not None and checks.positive_integer("keep_last", keep_last) > 0
         self._recorder: FlightRecorder | None = None
         if writer is not None and keep_last is not None:
+            from optim.telemetry.recorder import FlightRecorder  # noqa: PLC0415 - with statistics of the audit
+
             self._recorder = FlightRecorder(writer, keep_last, chosen, clock)
             call_at_unusual_end(self._recorder.dump)
 
@@ -191,16 +192,16 @@ class GradientMonitor:
         if slots is not None and not isinstance(slots, Mapping):
             raise TypeError(f"slots must be a mapping from slot names to arrays, got {type(slots).__name__}")
         detailed = self._telemetry.is_due(step) or self._keeps
-        found = Measured(norm, None if norm is None else 0, None)
+        measured, own = Measured(norm, None if norm is None else 0, None), None
         histograms: Iterable[tuple[str, str, NDArray[Any]]] = ()
         if detailed or self._needs_leaves(step, bound, norm):
-            leaves = _Leaves(gradients, weights, norm, _scale(scale))
-            found = leaves.measured(updates, slots or {}, detailed=detailed)
+            leaves = _StepLeaves(gradients, weights, norm, _scale(scale))
+            measured = leaves.measured(updates, slots or {}, detailed=detailed)
+            own = leaves.of_rank() if self._of_rank is not None else None
             if self._telemetry.histograms_are_due(step):
                 histograms = leaves.whole(self._telemetry.shows)
         rate = math.nan if learning_rate is None else _number("learning_rate", learning_rate)
-        own = None if self._of_rank is None or found.own is None else found.own()
-        return Observation(step, found.norm, found.nonfinite, found.variables, own, bound, rate, detailed, histograms)
+        return Observation(step, measured, own, bound, rate, detailed, histograms)
 
     def log(self, observation: Observation, loss: Any = None) -> StepReport:
         """Record what `measure` has measured, and write it if the step is due.
@@ -217,13 +218,14 @@ class GradientMonitor:
             OSError: the file cannot be written.
         """
         fetched = None if loss is None or not observation.detailed else _number("loss", loss)  # fetching takes time
-        report, of_rank = observation.report(fetched), observation.report_of_rank()
-        names = () if observation.variables is None else observation.variables.names
+        report = observation.report(fetched)
+        names = _names(observation.measured)
         self._telemetry.observe(report, names)
         if self._recorder is not None:
             self._recorder.record(report, names)
-        if self._of_rank is not None and of_rank is not None and observation.own is not None:
-            self._of_rank.observe(of_rank, observation.own.variables.names)
+        own = observation.own
+        if self._of_rank is not None and own is not None:
+            self._of_rank.observe(observation._replace(measured=own, clip_norm=None).report(), _names(own))
         for kind, name, array in observation.histograms:
             self._telemetry.add_histograms(report.step, kind, {name: array})
         return report
@@ -275,7 +277,11 @@ class GradientMonitor:
             warnings.warn(f"the last steps could not be written: {failure}", stacklevel=2)  # the error matters more
 
 
-class _Leaves:
+def _names(measured: Measured) -> tuple[str, ...]:
+    return () if measured.variables is None else measured.variables.names
+
+
+class _StepLeaves:
     """A step's gradients, and the weights if they are given or found with them."""
 
     def __init__(self, gradients: Any, weights: Any, norm: float | None, scale: float) -> None:
@@ -284,6 +290,7 @@ class _Leaves:
         self._tree = gradients if hasattr(gradients, "modules") else None
         self._gradients, self._parameters = gradients_by_name({} if self._reports is not None else gradients)
         self._weights = self._parameters if weights is None and self._parameters else weights
+        self._measurement: Measurement | None = None
         if not self._gradients and self._reports is None and norm is None:
             raise NothingToMeasureError(
                 "gradients must contain at least one array, got none; if the framework keeps them to itself, as "
@@ -305,9 +312,14 @@ class _Leaves:
             trees = {"weights": self._weights, "updates": updates, **{f"slot {slot!r}": slots[slot] for slot in slots}}
             others = {what: self._like(tree, what) for what, tree in trees.items() if tree is not None}
         flat = flat_groups(self._tree, self._parameters)
-        return Measurement(
+        self._measurement = Measurement(
             self._gradients, others, list(slots), flat, self._scale, unknown, detailed=detailed
-        ).measured(self._norm)  # fmt: skip
+        )  # fmt: skip
+        return self._measurement.measured(self._norm)
+
+    def of_rank(self) -> Measured | None:
+        """What `measured` has found of the parts that this rank holds, if it has looked at arrays."""
+        return None if self._measurement is None else self._measurement.of_rank()
 
     def whole(self, shown: Callable[[str], bool]) -> Iterator[tuple[str, str, NDArray[Any]]]:
         """(kind, name, array) for each histogram."""
@@ -319,7 +331,7 @@ class _Leaves:
                     continue
                 if flat and flat[i] is not None:
                     raise ValueError(f"no histogram of {name!r} is possible: FSDP holds it in flat parts")
-                array = as_array(leaf.full_tensor() if hasattr(leaf, "full_tensor") else leaf, name, widened=True)
+                array = to_numpy(leaf.full_tensor() if hasattr(leaf, "full_tensor") else leaf, name, widened=True)
                 if array is not None:
                     yield kind, name, array / self._scale if kind == "gradients" and self._scale != 1.0 else array
 

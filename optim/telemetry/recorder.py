@@ -126,12 +126,12 @@ class FlightRecorder:
             return "gradients are not finite"
         if not math.isfinite(loss or 0.0):
             return "the loss is not finite"
-        found = []
+        spikes = []
         if loss is not None and self._loss.is_spike(loss):
-            found.append("a spike of the loss")
+            spikes.append("a spike of the loss")
         if norm is not None and self._norm.is_spike(norm):
-            found.append("a spike of the gradients' norm")
-        return " and ".join(found) or None
+            spikes.append("a spike of the gradients' norm")
+        return " and ".join(spikes) or None
 
 
 class _Incident:

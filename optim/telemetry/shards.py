@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from optim.arrays import library_of
 from optim.kernels.stats import LARGEST
+from summaries.foreign_arrays import library_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,13 +62,13 @@ def local_parts(leaves: Sequence[Any], flat: Sequence[Any]) -> tuple[list[Any], 
             tensor = _without_pending_sums(leaf)
             meshes.setdefault(tensor.device_mesh, {})[row] = tensor
             parts[row] = tensor.to_local()
-    found = [_on_mesh(mesh, tensors) for mesh, tensors in meshes.items()]
+    shards = [_on_mesh(mesh, tensors) for mesh, tensors in meshes.items()]
     groups: dict[Any, list[int]] = {}
     for row in range(len(leaves)) if flat else ():
         if flat[row % len(flat)] is not None:
             groups.setdefault(flat[row % len(flat)], []).append(row)
-    found += [Shards(rows, [True] * len(rows), [group], device) for (group, device), rows in groups.items()]
-    return parts, [shards for shards in found if shards.groups or not all(shards.counted)]
+    shards += [Shards(rows, [True] * len(rows), [group], device) for (group, device), rows in groups.items()]
+    return parts, [shard for shard in shards if shard.groups or not all(shard.counted)]
 
 
 def over_all_ranks(table: Table, shards: Sequence[Shards], *, largest: bool) -> Table:
@@ -99,8 +99,8 @@ def flat_groups(tree: Any, parameters: Mapping[str, Any]) -> list[Any]:
     """
     if not any(_is_flat(parameter) for parameter in _marked(parameters).values()):
         return []
-    places = _fsdp_places(tree)
-    return [places.get(id(parameter)) for parameter in parameters.values()]
+    owners = _fsdp_owners(tree)
+    return [owners.get(id(parameter)) for parameter in parameters.values()]
 
 
 def not_known_here(tree: Any, parameters: Mapping[str, Any]) -> dict[str, str]:
@@ -113,20 +113,20 @@ def not_known_here(tree: Any, parameters: Mapping[str, Any]) -> dict[str, str]:
     Returns:
         Name → what this rank holds.
     """
-    found = {}
+    holdings = {}
     for name, parameter in _marked(parameters).items():
         marks = parameter.__dict__
         if library_of(type(parameter)) == "DTensor":
             continue
         if marks.get("allreduce") is False:
-            found[name] = "one of several experts:"
+            holdings[name] = "one of several experts:"
         elif marks.get("tensor_model_parallel"):
-            found[name] = "a part of it:"
-        elif _is_flat(parameter) and id(parameter) not in _fsdp_places(tree):
-            found[name] = (
+            holdings[name] = "a part of it:"
+        elif _is_flat(parameter) and id(parameter) not in _fsdp_owners(tree):
+            holdings[name] = (
                 "a part that FSDP made: give the outermost FSDP module itself, which knows the other ranks, or"
             )
-    return found
+    return holdings
 
 
 def _marked(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -141,16 +141,16 @@ def _is_flat(parameter: Any) -> bool:
     return "_fsdp_flattened" in parameter.__dict__
 
 
-def _fsdp_places(tree: Any) -> dict[int, Any]:
+def _fsdp_owners(tree: Any) -> dict[int, Any]:
     """Parameter's id → its (group, device); None for one that FSDP does not shard."""
     fsdp = sys.modules["torch.distributed.fsdp"]
-    found: dict[int, Any] = {}
+    owners: dict[int, Any] = {}
     for module in tree.modules() if hasattr(tree, "modules") else ():  # inner ones come later
         if isinstance(module, fsdp.FullyShardedDataParallel):
             whole = module.sharding_strategy is fsdp.ShardingStrategy.NO_SHARD
-            place = None if whole else (module.process_group, module.compute_device.type)
-            found |= {id(parameter): place for parameter in module.parameters()}
-    return found
+            owner = None if whole else (module.process_group, module.compute_device.type)
+            owners |= {id(parameter): owner for parameter in module.parameters()}
+    return owners
 
 
 def _without_pending_sums(tensor: Any) -> Any:

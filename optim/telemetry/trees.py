@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from optim.arrays import as_array, library_of
+from summaries.foreign_arrays import library_of, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,10 +25,6 @@ _WRAPPERS = {"_fsdp_wrapped_module", "_orig_mod", "_checkpoint_wrapped_module", 
 
 _HOLDERS = {"DistributedDataParallel", "DataParallel"}  # of a module that they call "module"
 _ML_DTYPES = {"bfloat16"}  # floating, though NumPy does not say so
-
-
-class _Leaves(dict[str, Any]):
-    """Name → leaf, with checked names."""
 
 
 def gradients_by_name(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -52,8 +48,8 @@ def gradients_by_name(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     leaves.update(zip(parameters, map(_gradient, parameters.values()), strict=True))
     if type(None) in set(map(type, leaves.values())):
         leaves.update({name: _flat_gradient(p) for name, p in parameters.items() if leaves[name] is None})
-        leaves = _Leaves({name: leaf for name, leaf in leaves.items() if leaf is not None})
-        parameters = _Leaves({name: parameter for name, parameter in parameters.items() if name in leaves})
+        leaves = {name: leaf for name, leaf in leaves.items() if leaf is not None}
+        parameters = {name: parameter for name, parameter in parameters.items() if name in leaves}
     return _arrays(leaves, "gradients"), parameters
 
 
@@ -71,7 +67,7 @@ def leaves_like(tree: Any, what: str, like: Mapping[str, Any]) -> Sequence[Any]:
         ValueError: a name of `like` is missing, or its array has another shape; or a name is given twice.
     """
     leaves = _leaves(tree, what)
-    found = []
+    arrays = []
     for name, gradient in like.items():
         leaf = leaves.get(name)
         if leaf is None:
@@ -80,22 +76,22 @@ def leaves_like(tree: Any, what: str, like: Mapping[str, Any]) -> Sequence[Any]:
         if array.shape != gradient.shape:
             shapes = f"{tuple(gradient.shape)}, got {tuple(array.shape)}"
             raise ValueError(f"{what} of {name!r} must have the gradient's shape {shapes}")
-        found.append(array)
-    return found
+        arrays.append(array)
+    return arrays
 
 
 _gradient = attrgetter("grad")
 
 
-def _parameters(leaves: Mapping[str, Any]) -> _Leaves:
+def _parameters(leaves: Mapping[str, Any]) -> dict[str, Any]:
     """Those leaves that are torch parameters; asking that of each takes longer than of their types."""
     torch = sys.modules.get("torch")
     if torch is None:
-        return _Leaves()
+        return {}
     kind = torch.nn.Parameter
     if set(map(type, leaves.values())) == {kind}:
-        return _Leaves(leaves)
-    return _Leaves({name: leaf for name, leaf in leaves.items() if isinstance(leaf, kind)})
+        return dict(leaves)
+    return {name: leaf for name, leaf in leaves.items() if isinstance(leaf, kind)}
 
 
 def _flat_gradient(parameter: Any) -> Any:
@@ -105,12 +101,11 @@ def _flat_gradient(parameter: Any) -> Any:
     return None
 
 
-def _leaves(tree: Any, what: str) -> _Leaves:
-    if isinstance(tree, _Leaves):
-        return tree
+def _leaves(tree: Any, what: str) -> dict[str, Any]:
+    """Name → leaf, with checked names."""
     pairs = _pairs(tree)
     _check_names(_unzipped(pairs)[0], what, type(tree).__name__)
-    return _Leaves(pairs)
+    return dict(pairs)
 
 
 def _pairs(tree: Any) -> list[tuple[str, Any]]:
@@ -219,7 +214,7 @@ def _array(leaf: Any, what: str, name: str) -> Any:
         if leaf.is_floating_point():
             return leaf
         raise TypeError(f"{what} of {name!r} must be of floating dtype, got {str(leaf.dtype).removeprefix('torch.')}")
-    array = leaf if library == "jax" else as_array(leaf, f"{what} of {name!r}", widened=True)
+    array = leaf if library == "jax" else to_numpy(leaf, f"{what} of {name!r}", widened=True)
     if array is None:
         raise TypeError(f"{what} of {name!r} must be an array, got {type(leaf).__name__}: {leaf!r}")
     if array.dtype.kind != "f" and array.dtype.name not in _ML_DTYPES:

@@ -2,7 +2,8 @@ r"""CRC-32C of many overlapping spans of a buffer, at the cost of reading the bu
 
 A checksum is linear over GF(2): that of `a` followed by `b` is ``shift(crc(a), len(b)) ^ crc(b)``, where `shift`
 multiplies by x^8 for each byte, modulo the CRC's polynomial. So a span's checksum follows from those of the prefixes
-that end at its start and at its stop. Prefix checksums are kept every few hundred bytes.
+that end at its start and at its stop. Prefix checksums are kept every few hundred bytes. For the same reason, tables
+say what each byte adds to a checksum, for whole columns of messages at once.
 
 References: zlib's crc32_combine.
 """
@@ -14,16 +15,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.wire.crc32c import extend
-from summaries.wire.crc_tables import byte_tables, mapped
+from summaries.wire.crc32c import crc32c, extend
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["SpanChecksums", "shifted"]
+__all__ = ["SpanChecksums", "byte_tables", "mapped", "shifted"]
 
 _STEP_BYTES = 512
 _LENGTH_BITS = 32
+_SPARE = 64  # so many more tables are made than are asked for
+_tables = np.array([[crc32c(bytes([b])) ^ crc32c(b"\0") for b in range(256)]], np.uint32)
 
 
 class SpanChecksums:
@@ -82,3 +84,22 @@ def _shifts() -> NDArray[np.uint32]:
     while len(shifts) < _LENGTH_BITS:
         shifts.append(mapped(shifts[-1], shifts[-1]))
     return np.array(shifts)
+
+
+def byte_tables(count: int) -> NDArray[np.uint32]:
+    """uint32[count or more, 256]; table d: what a byte adds to the checksum if d more bytes follow it."""
+    global _tables  # noqa: PLW0603 - replaced as a whole: threads may ask for more at once
+    if len(_tables) < count:
+        tables = list(_tables)
+        while len(tables) < count + _SPARE:
+            tables.append(tables[-1] >> np.uint32(8) ^ tables[0][tables[-1] & np.uint32(0xFF)])
+        _tables = np.array(tables)
+    return _tables
+
+
+def mapped(tables: NDArray[np.uint32], numbers: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Each number under a linear map, given as uint32[4, 256]: the image of each of its bytes, the lowest first."""
+    image: NDArray[np.uint32] = tables[0, numbers & 0xFF]
+    for i in (1, 2, 3):
+        image = image ^ tables[i, numbers >> np.uint32(8 * i) & 0xFF]
+    return image

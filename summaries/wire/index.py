@@ -67,9 +67,9 @@ class Index(NamedTuple):
     def data(self, event: int) -> bytes:
         """The data of an event's record."""
         row = self.events[event]
-        found = self.sound.get(event)
+        sound = self.sound.get(event)
         return (
-            self.buffer[row["start"] + HEADER_BYTES : row["stop"] - FOOTER_BYTES].tobytes() if found is None else found
+            self.buffer[row["start"] + HEADER_BYTES : row["stop"] - FOOTER_BYTES].tobytes() if sound is None else sound
         )
 
 
@@ -97,15 +97,15 @@ class Tags:
 
     def number(self, name: str) -> int:
         """The number of a tag, which is added if it is new."""
-        found = self.numbers.get(name)
-        if found is None:
-            found = self.numbers[name] = len(self.names)
+        number = self.numbers.get(name)
+        if number is None:
+            number = self.numbers[name] = len(self.names)
             self.names.append(name)
             skipped = self._wanted is not None and not self._wanted(name)
             self.classes.append(layout.CLASS_SKIPPED if skipped else layout.CLASS_NONE)
             if skipped:
-                self.described.append(found)
-        return found
+                self.described.append(number)
+        return number
 
     def describe(self, number: int, metadata: SummaryMetadata) -> None:
         """Take a tag's metadata; only its first counts."""

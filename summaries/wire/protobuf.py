@@ -28,7 +28,7 @@ class OurBytes(bytes):
     __slots__ = ()
 
 
-def message_bytes(given: Any, message_type: type[Message], name: str) -> bytes:
+def message_bytes(message: Any, message_type: type[Message], name: str) -> bytes:
     """The bytes of a message of this type: our own, anybody's of the same name, or bytes, which are parsed to see.
 
     Raises:
@@ -36,11 +36,11 @@ def message_bytes(given: Any, message_type: type[Message], name: str) -> bytes:
         ValueError: the bytes do not parse as one.
     """
     wanted = message_type.DESCRIPTOR.name
-    data = serialized(given, name)
-    kind = getattr(getattr(given, "DESCRIPTOR", None), "name", wanted)
+    data = serialized(message, name)
+    kind = getattr(getattr(message, "DESCRIPTOR", None), "name", wanted)
     if kind != wanted:
         raise TypeError(f"{name} must be a message of type {wanted}, got one of type {kind}")
-    if data is given and not isinstance(data, OurBytes):
+    if data is message and not isinstance(data, OurBytes):
         try:
             message_type.FromString(data)
         except DecodeError as error:

@@ -227,7 +227,7 @@ class RecordParser:
         if have < HEADER_BYTES:
             if self._closed and have:
                 return self._tail(HEADER_BYTES)
-            self._wait_for(HEADER_BYTES)
+            self._need = HEADER_BYTES
             return None
         length, stored = _HEADER.unpack_from(self._buffer, self._pos)
         if length_crc(length) != stored:
@@ -238,54 +238,39 @@ class RecordParser:
         if have < HEADER_BYTES + length + FOOTER_BYTES:
             if self._closed:
                 return self._cut(length)
-            self._wait_for(HEADER_BYTES + length + FOOTER_BYTES)
+            self._need = HEADER_BYTES + length + FOOTER_BYTES
             return None
         return self._damaged(length)
-
-    def _wait_for(self, need: int) -> None:
-        """Wait until `need` bytes have arrived."""
-        self._need = need
 
     def _tail(self, want: int) -> Fault:
         """The fault of the bytes that are left if the stream ends inside a record."""
         have = len(self._buffer) - self._pos
-        fault = self._fault(
-            FaultKind.UNFINISHED_TAIL,
-            "the bytes end inside a record",
-            have,
-            counted(have, "byte"),
-            counted(want, "byte"),
-        )
-        self._advance(have)
-        return fault
+        return self._passed(FaultKind.UNFINISHED_TAIL, "the bytes end inside a record", have, want)
 
     def _cut(self, length: int) -> Fault:
         """The fault of a record that the stream's end cuts off: unfinished, unless whole records start inside it."""
         want = HEADER_BYTES + length + FOOTER_BYTES
-        found = self._find_whole(len(self._buffer) - self._pos)
-        return self._tail(want) if found < 0 else self._interrupted(found - self.offset, want)
+        start = self._find_whole(len(self._buffer) - self._pos)
+        return self._tail(want) if start < 0 else self._interrupted(start - self.offset, want)
 
     def _damaged(self, length: int) -> Fault | None:
         """The fault of a record with a sound length, and all bytes present, whose data fails its checksum."""
         size = HEADER_BYTES + length + FOOTER_BYTES
-        found = self._find_whole(size)
-        if found == _UNKNOWN:
+        start = self._find_whole(size)
+        if start == _UNKNOWN:
             return None
-        if found >= 0:
-            return self._interrupted(found - self.offset, size)
+        if start >= 0:
+            return self._interrupted(start - self.offset, size)
         data = self._buffer[self._pos + HEADER_BYTES : self._pos + HEADER_BYTES + length]
         (stored,) = _FOOTER.unpack_from(self._buffer, self._pos + HEADER_BYTES + length)
         got, want = f"0x{stored:08x}", f"0x{masked_crc32c(data):08x}"
-        fault = self._fault(FaultKind.DAMAGED_PAYLOAD, "data checksum mismatch", size, got, want)
+        fault = Fault(FaultKind.DAMAGED_PAYLOAD, "data checksum mismatch", self.offset, size, got, want, self.number)
         self._advance(size)
         return fault
 
     def _interrupted(self, have: int, want: int) -> Fault:
         """The fault of a record that ends early because another one starts inside it."""
-        reason = "a whole record starts inside another's data"
-        fault = self._fault(FaultKind.DAMAGED_PAYLOAD, reason, have, counted(have, "byte"), counted(want, "byte"))
-        self._advance(have)
-        return fault
+        return self._passed(FaultKind.DAMAGED_PAYLOAD, "a whole record starts inside another's data", have, want)
 
     def _find_whole(self, size: int) -> int:
         """Where the first whole record in the next `size` bytes starts; _NOWHERE; _UNKNOWN if more bytes are needed."""
@@ -298,13 +283,13 @@ class RecordParser:
                 self._looked = claim.start
                 # Claims may end so close together that looking after each would take longer the more there are.
                 have = end - self.offset
-                self._wait_for(max(claim.stop - self.offset, have + have // _LOOKS))
+                self._need = max(claim.stop - self.offset, have + have // _LOOKS)
                 return _UNKNOWN
             start = claim.start + 1
         if not self._closed and stop + HEADER_BYTES - 1 > end:
             # A header may start in the last bytes of the span and end after the bytes present.
             self._looked = max(start, end - HEADER_BYTES + 1)
-            self._wait_for(size + HEADER_BYTES - 1)
+            self._need = size + HEADER_BYTES - 1
             return _UNKNOWN
         return _NOWHERE
 
@@ -320,21 +305,17 @@ class RecordParser:
         end = len(self._buffer)
         # Do not find the rejected length again.
         start = self._pos + 1 if self.offset == lost.offset else self._pos
-        found = self._headers.first(self._buffer, self._base, self._base + start, self._base + end) - self._base
-        if found < 0 and not self._closed:
+        header = self._headers.first(self._buffer, self._base, self._base + start, self._base + end) - self._base
+        if header < 0 and not self._closed:
             # Drop all but the last bytes: a header that starts in them may still be completed.
             settled = max(start, end - HEADER_BYTES + 1)
             lost.zero = lost.zero and is_zero(self._buffer, self._pos, settled)
             self._advance(settled - self._pos)
-            self._need = HEADER_BYTES
             return None
-        skipped = (end if found < 0 else found) - self._pos
+        skipped = (end if header < 0 else header) - self._pos
         lost.zero = lost.zero and is_zero(self._buffer, self._pos, self._pos + skipped)
         self._advance(skipped)
         self._lost = None
-        return self._lost_fault(lost)
-
-    def _lost_fault(self, lost: _Lost) -> Fault:
         length = self.offset - lost.offset
         if lost.zero:
             kind, reason, got, want = FaultKind.ZERO_FILLED, "zero bytes", f"{length} of them", "a record"
@@ -342,8 +323,11 @@ class RecordParser:
             kind, reason, got, want = FaultKind.DAMAGED_LENGTH, lost.reason, lost.got, lost.want
         return Fault(kind, reason, lost.offset, length, got, want, self.number)
 
-    def _fault(self, kind: FaultKind, reason: str, length: int, got: str, want: str) -> Fault:
-        return Fault(kind, reason, self.offset, length, got, want, self.number)
+    def _passed(self, kind: FaultKind, reason: str, have: int, want: int) -> Fault:
+        """Pass the next `have` bytes, where there should be `want`; return their fault."""
+        fault = Fault(kind, reason, self.offset, have, counted(have, "byte"), counted(want, "byte"), self.number)
+        self._advance(have)
+        return fault
 
     def _advance(self, count: int) -> None:
         self._pos += count

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.wire.crc32c import crc32c, mask
-from summaries.wire.crc_spans import SpanChecksums
-from summaries.wire.crc_tables import byte_tables, mapped
+from summaries.wire.crc_spans import SpanChecksums, byte_tables, mapped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.wire.crc32c import crc32c, mask
-from summaries.wire.crc_tables import byte_tables
+from summaries.wire.crc_spans import byte_tables
 from summaries.wire.protobuf import field, varint
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, frame
 
@@ -30,14 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "SCALAR_BYTES",
-    "ScalarEncoder",
-    "as_float32",
-    "encode_scalar",
-    "encode_summary_event",
-    "scalar_summary",
-]
+__all__ = ["SCALAR_BYTES", "ScalarEncoder", "as_float32", "encode_scalar", "encode_summary_event", "scalar_summary"]
 
 SCALAR_BYTES = 64
 """The most bytes that the record of a scalar takes, besides its tag."""
@@ -255,9 +248,7 @@ def _varint_columns(numbers: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
     return columns
 
 
-def _byte_columns(
-    numbers: NDArray[np.float64] | NDArray[np.float32] | NDArray[np.uint32],
-) -> NDArray[np.uint8]:
+def _byte_columns(numbers: NDArray[np.float64] | NDArray[np.float32] | NDArray[np.uint32]) -> NDArray[np.uint8]:
     """uint8[itemsize, n]: the bytes of little-endian numbers, contiguous by position."""
     return np.ascontiguousarray(numbers.view(np.uint8).reshape(len(numbers), -1).T)
 

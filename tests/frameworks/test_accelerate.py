@@ -1,6 +1,7 @@
 """Accelerate: prepared optimizers, accumulated gradients."""
 
 import pytest
+from framework_examples import check_example
 from reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make frameworks")
@@ -32,3 +33,7 @@ def test_deepspeed_is_refused():
     accelerator = type("Accelerator", (), {"distributed_type": accelerate.DistributedType.DEEPSPEED})
     with pytest.raises(ValueError, match=r"^gradients must be the model's, got DEEPSPEED, which keeps them to itself"):
         attach(accelerator, None, "nowhere", None)
+
+
+def test_the_example(logdir):
+    check_example("accelerate", logdir, "2.weight", 32)

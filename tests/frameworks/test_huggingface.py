@@ -1,6 +1,7 @@
 """transformers' Trainer: before clipping, though its callbacks come after it."""
 
 import pytest
+from framework_examples import check_example
 from reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make frameworks")
@@ -58,3 +59,7 @@ def test_deepspeed_is_refused():
     callback = GradientCallback("nowhere")
     with pytest.raises(ValueError, match=r"^gradients must be the model's, got DeepSpeed, which keeps them to itself"):
         callback.on_train_begin(type("Arguments", (), {"deepspeed": "config.json"}), None, None)
+
+
+def test_the_example(logdir):
+    check_example("huggingface", logdir, "bert.encoder.layer.1.output.dense.weight", 60)

@@ -1,6 +1,7 @@
 """Ignite: gradients of the user's own function, which its handlers come after."""
 
 import pytest
+from framework_examples import check_example
 from reference_loop import CLIP, LR, batches, by_hand, compare, network
 
 from summaries import read_logdir
@@ -41,3 +42,7 @@ def test_an_exception_writes_what_was_kept(logdir):
         trainer(logdir, None, 4, keep_last=2, every_n_steps=100).run(batches(torch))
     runs = read_logdir(logdir)
     assert runs["incident=3"].scalars["gradients/global_norm"].step.tolist() == [2, 3]
+
+
+def test_the_example(logdir):
+    check_example("ignite", logdir, "0.bias", 64)

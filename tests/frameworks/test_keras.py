@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from framework_examples import check_example
 
 from summaries import read_run
 
@@ -131,3 +132,7 @@ def test_what_cannot_be_seen_is_refused(logdir):
         "ValueError: the optimizer must not accumulate gradients, which it does inside of itself, got "
         "gradient_accumulation_steps=2"
     )
+
+
+def test_the_example(logdir):
+    check_example("keras", logdir, "sequential/dense_1/kernel", 64)

@@ -1,6 +1,7 @@
 """Lightning's Trainer: automatic and manual optimization, two optimizers, mixed precision, an exception."""
 
 import pytest
+from framework_examples import check_example
 from reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network
 
 from summaries import read_logdir, read_run
@@ -134,3 +135,7 @@ def test_a_layer_that_is_unfrozen_later(tmp_path):
     steps = {tag: series.step.tolist() for tag, series in scalars.items()}
     assert steps["gradients/norm/net.2.weight"] == steps["gradients/clipped"] == list(range(1, 2 * STEPS + 1))
     assert steps["gradients/norm/net.0.weight"] == list(range(STEPS + 1, 2 * STEPS + 1))
+
+
+def test_the_example(logdir):
+    check_example("lightning", logdir, "net.2.bias", 64)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from framework_examples import check_example
 
 from optim import GradientMonitor
 from summaries import SummaryWriter, read_run
@@ -102,3 +103,7 @@ def test_a_chain_without_it():
     with pytest.raises(LookupError) as raised:
         gradients_in(optax.sgd(0.1).init(start()))
     assert str(raised.value) == "the optimizer's state must have one measure_gradients(), got 0"
+
+
+def test_the_example(logdir):
+    check_example("optax", logdir, "hidden/w", 100)

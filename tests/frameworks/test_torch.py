@@ -4,9 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from framework_examples import check_example
+from helpers import ROOT, run
 from reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network, norms
 
-from summaries import SummaryWriter, read_run
+from summaries import SummaryWriter, audit, read_logdir, read_run
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make frameworks")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -210,3 +212,15 @@ def test_an_optimizer_of_stable_baselines(logdir):
     assert (scalars["gradients/global_norm"].value > 0.02).all()
     norms_of_layers = [series.value[0] for tag, series in scalars.items() if tag.startswith("gradients/norm/")]
     assert np.linalg.norm(norms_of_layers) == pytest.approx(scalars["gradients/global_norm"].value[0], rel=1e-5)
+
+
+def test_the_example(logdir):
+    check_example("torch", logdir, "0.weight", 20)
+
+
+def test_the_examples_spoilt_batch_is_recorded(logdir):
+    run(ROOT / "examples/gradients_torch.py", logdir)
+    incident = read_logdir(logdir)["incident=150"]
+    assert incident.scalars["train/loss"].step.tolist() == list(range(101, 163))
+    assert incident.texts["incident/text_summary"][0] == "a spike of the loss and a spike of the gradients' norm"
+    assert {finding.code for finding in audit(str(logdir)).findings if finding.run == "incident=150"} >= {"GL302"}

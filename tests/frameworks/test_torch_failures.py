@@ -13,7 +13,7 @@ from summaries import SummaryWriter, read_run
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make frameworks")
 
-from optim.integrations import clipping  # noqa: E402 - it needs torch
+from optim.integrations import torch_clip_hooks  # noqa: E402 - it needs torch
 from optim.integrations.torch import attach  # noqa: E402 - it needs torch
 
 
@@ -144,8 +144,8 @@ class Told:
 def test_what_one_thread_clips_is_told_while_another_clips(monkeypatch):
     both = threading.Barrier(2, timeout=120)  # passed only if both are clipping at once
     watcher = Told()
-    monkeypatch.setattr(clipping, "_watchers", [weakref.ref(watcher)])
-    clip = clipping._told(lambda parameters, max_norm: (parameters, max_norm, both.wait()))
+    monkeypatch.setattr(torch_clip_hooks, "_watchers", [weakref.ref(watcher)])
+    clip = torch_clip_hooks._watched(lambda parameters, max_norm: (parameters, max_norm, both.wait()))
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(lambda _: clip([], 1.0), range(2)))
     assert (watcher.before, watcher.after) == (2, 2)

@@ -47,7 +47,7 @@ MODULES = (
         for name in ("timeline", "losses", "not_decreasing", "warm_restarts", "rates", "clipping")
     ),
     *(f"optim/{name}" for name in ("clip", "variable", "moving_average", "autodiff/backward")),
-    *(f"optim/optimizers/{name}" for name in ("driver", "base", "wrappers", "clipping", "skipping")),
+    *(f"optim/optimizers/{name}" for name in ("driver", "base", "wrappers", "clipping_wrappers", "skipping")),
     *(f"optim/optimizers/{name}" for name in ("sparse", "targets", "gradient_checks", "adam")),
     *(f"optim/{name}" for name in ("kernels/*", "schedules/*", "checkpoints/*")),
 )

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import optim
 from optim import rules
 from optim.kernels import threads
-from optim.kernels.clip import Clip
 from optim.kernels.measure import measure, norm, sums_of_squares
 from optim.kernels.plan import Plan
+from optim.kernels.scale_and_bounds import Clip
 from optim.kernels.stats import LARGEST, LARGEST_OF_SLOTS, NONFINITE, SQUARES, SUM, ZEROS
 from optim.rules import Rule
 from summaries.native import library

@@ -203,14 +203,16 @@ def test_a_name_is_that_of_its_module_with_its_documentation_and_can_be_pickled(
 )  # fmt: skip
 def test_type_checkers_see_what_is_imported_on_first_use(package):
     """The imports that only they see, and the table that only a program sees."""
-    tree = ast.parse(Path(importlib.import_module(package).__file__).read_text(encoding="utf-8"))
+    module = importlib.import_module(package)
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     (branch,) = [node for node in tree.body if isinstance(node, ast.If)]
     imports = [node for node in branch.body if isinstance(node, ast.ImportFrom)]
     seen = {alias.name: (node.module, alias.asname) for node in imports for alias in node.names}
     (call,) = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "lazy"]
-    table = {name: module for module, names in ast.literal_eval(call.args[1]).items() for name in names.split()}
-    assert {name: f"{package}.{module}".rstrip(".") for name, module in table.items()} == {
-        name: module for name, (module, alias) in seen.items() if alias or name in table
+    where = eval(ast.unparse(call.args[1]), vars(module))  # noqa: S307 - a table, which may name a constant
+    table = {name: below for below, names in where.items() for name in names.split()}
+    assert {name: f"{package}.{below}".rstrip(".") for name, below in table.items()} == {
+        name: origin for name, (origin, alias) in seen.items() if alias or name in table
     }
 
 

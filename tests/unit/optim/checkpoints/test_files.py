@@ -11,7 +11,7 @@ import pytest
 
 from optim import Saver, Variable, latest_checkpoint
 from optim.checkpoints import files
-from optim.checkpoints.files import Keeping, Listing
+from optim.checkpoints.files import CheckpointList, Keeping
 
 pytest.importorskip("safetensors", reason="the extra `checkpoint` is not installed")
 
@@ -129,7 +129,7 @@ def test_a_lock_that_nobody_lets_go_is_not_waited_for_without_end(tmp_path, v, m
 
 
 def test_one_is_kept_for_good_every_so_many_hours():
-    listing, gone, keeping = Listing({}, {}), [], Keeping("m", 2, 3 * 3600.0, 0.0)
+    listing, gone, keeping = CheckpointList({}, {}), [], Keeping("m", 2, 3 * 3600.0, 0.0)
     for hour in range(10):
         listing, going = listing.with_new(f"m-{hour}.safetensors", 3600.0 * hour, keeping)
         gone += going

@@ -5,10 +5,11 @@ import os
 
 import numpy as np
 import pytest
+from applied_rules import apply_rule
 from helpers import run, run_script
 
 from optim import rules
-from optim.kernels import codegen, compiled, own, plan, threads
+from optim.kernels import codegen, compiled, own, threads
 from optim.kernels.codegen import kernel_source
 from optim.rules import Rule
 from summaries.native import library
@@ -133,7 +134,7 @@ def test_a_formula_with_another_function_is_run_by_numpy(caplog):
     rule = Rule(lambda g, v: (v - np.tan(g),), (), "kernels have no tangent")
     w = np.ones(3)
     with caplog.at_level(logging.WARNING, "optim"):
-        plan.apply_rule(rule, (), w, np.zeros(3))
+        apply_rule(rule, (), w, np.zeros(3))
     assert w.tolist() == [1, 1, 1]
     assert "cannot be compiled, so NumPy runs it" in caplog.text
 
@@ -143,7 +144,7 @@ def test_a_formula_may_be_typed_at_a_prompt(caplog):
     rule = Rule(eval("lambda g, v: (v - np.exp(g) * np.log(v),)"), (), "has no source")  # noqa: S307
     w, g = np.float32([1.0, 2.0, 3.0]), np.float32([0.5, -1.0, 2.0])
     wanted = w - np.exp(g) * np.log(w)
-    plan.apply_rule(rule, (), w, g)
+    apply_rule(rule, (), w, g)
     np.testing.assert_allclose(w, wanted, rtol=1e-6)
     assert "cannot be compiled" not in caplog.text
 

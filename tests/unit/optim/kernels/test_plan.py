@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from applied_rules import apply_rule
 
 from optim.kernels.plain import _BLOCK
-from optim.kernels.plan import Plan, apply_rule
+from optim.kernels.plan import Plan
 from optim.rules import GRADIENT_DESCENT, Rule
 
 SIZES = [0, 1, 5, _BLOCK - 1, _BLOCK, _BLOCK + 1, 3 * _BLOCK + 7]

@@ -5,7 +5,7 @@ import pytest
 
 import optim
 from optim import Optimizer, Rule, Update, Variable, checks, rules
-from optim.checkpoints.state import Entry
+from optim.checkpoints.state import CheckpointArray
 from optim.kernels import plan
 
 
@@ -82,7 +82,7 @@ class Logged(Update):
 
     def state(self, variables, stored=None):
         yield from super().state(variables, stored)
-        yield Entry.of_variable(self.total, f"{self.name}/total")
+        yield CheckpointArray.of_variable(self.total, f"{self.name}/total")
 
     def keep_only(self, variables):
         self.calls.append(("keep_only", [variable.name for variable in variables]))

@@ -19,7 +19,7 @@ from optim import (
     skip_nonfinite_steps,
     with_summaries,
 )
-from optim.checkpoints.state import Entry
+from optim.checkpoints.state import CheckpointArray
 from optim.optimizers.wrappers import Transformation, wrapped
 from summaries import EventFileWriter
 
@@ -195,7 +195,7 @@ class Noted(Transformation):
         self.seen.append((report.step, "left out"))
 
     def state(self, name):
-        yield Entry.of_count(f"{name}/seen", len(self.seen), lambda count: self.seen.extend([None] * count))
+        yield CheckpointArray.of_count(f"{name}/seen", len(self.seen), lambda count: self.seen.extend([None] * count))
 
 
 def test_a_transformation_of_ones_own(w):

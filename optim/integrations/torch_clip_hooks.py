@@ -62,7 +62,7 @@ def watch(watcher: Watcher) -> None:
 
 def unwatch(watcher: Watcher) -> None:
     """No longer tell this watcher; after the last one torch's functions are as they were."""
-    for reference in [one for one in _watchers if one() is watcher]:
+    for reference in [candidate for candidate in _watchers if candidate() is watcher]:
         _remove(reference)
 
 
@@ -79,7 +79,7 @@ def _replace_function(name: str) -> None:
     inner = getattr(function, "__wrapped__", None)
     for cell in function.__closure__ or ():
         if inner is not None and cell.cell_contents is inner:
-            cell.cell_contents = _told(inner)
+            cell.cell_contents = _watched(inner)
             _restorers.append(functools.partial(setattr, cell, "cell_contents", inner))
             return
     _replace_attribute(torch.nn.utils, name)
@@ -87,11 +87,11 @@ def _replace_function(name: str) -> None:
 
 def _replace_attribute(owner: Any, name: str) -> None:
     original = getattr(owner, name)
-    setattr(owner, name, _told(original))
+    setattr(owner, name, _watched(original))
     _restorers.append(functools.partial(setattr, owner, name, original))
 
 
-def _told(original: Callable[..., Any]) -> Callable[..., Any]:
+def _watched(original: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which tells the watchers before and after."""
     signature = inspect.signature(original)
 
@@ -99,19 +99,19 @@ def _told(original: Callable[..., Any]) -> Callable[..., Any]:
     def clip(*arguments: Any, **named: Any) -> Any:
         if getattr(_inside, "clipping", False):
             return original(*arguments, **named)
-        given = signature.bind(*arguments, **named).arguments
-        if "self" in given:  # a module
-            parameters = list(given["self"].parameters())
+        call_arguments = signature.bind(*arguments, **named).arguments
+        if "self" in call_arguments:  # a module
+            parameters = list(call_arguments["self"].parameters())
         else:
-            parameters = given["parameters"]
+            parameters = call_arguments["parameters"]
             parameters = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
-            given["parameters"] = parameters  # it may have been an iterator
-        bound, order = float(given.get("max_norm", math.inf)), float(given.get("norm_type", 2.0))
+            call_arguments["parameters"] = parameters  # it may have been an iterator
+        bound, order = float(call_arguments.get("max_norm", math.inf)), float(call_arguments.get("norm_type", 2.0))
         watchers = [watcher for reference in list(_watchers) if (watcher := reference()) is not None]
         concerned = [watcher for watcher in watchers if watcher.before_clipping(parameters, bound, order)]
         _inside.clipping = True
         try:
-            return original(**given)
+            return original(**call_arguments)
         finally:
             _inside.clipping = False
             for watcher in concerned:

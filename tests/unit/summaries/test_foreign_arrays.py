@@ -1,4 +1,4 @@
-"""What is an array, of whichever library. Both packages' table is in tests/unit/test_foreign_arrays.py."""
+"""What is an array, of whichever library. The table of both conversions is in tests/unit/test_foreign_arrays.py."""
 
 import builtins
 import sys
@@ -7,12 +7,12 @@ import types
 import numpy as np
 import pytest
 
-from optim.arrays import array_like, as_array
+from summaries.foreign_arrays import array_like, to_numpy
 
 
 @pytest.mark.parametrize("value", [None, "text", b"bytes", bytearray(b"bytes"), [1.0], (1.0,), 1.0, {}, object()])
 def test_what_is_not_an_array(value):
-    assert as_array(value) is None
+    assert to_numpy(value) is None
 
 
 def test_numbers_and_sequences_may_be_taken():
@@ -53,7 +53,7 @@ def _torch(monkeypatch):
 
 
 def test_bfloat16_keeps_its_dtype():
-    array = as_array(Bfloat16())
+    array = to_numpy(Bfloat16())
     assert (array.dtype.name, array.tolist()) == ("bfloat16", [1.0, -2.0])
 
 
@@ -67,6 +67,6 @@ def test_bfloat16_needs_ml_dtypes_unless_it_is_widened(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(ImportError, match=r"^bfloat16 tensors need ml_dtypes: pip install ml_dtypes$"):
-        as_array(Bfloat16())
-    array = as_array(Bfloat16(), widened=True)
+        to_numpy(Bfloat16())
+    array = to_numpy(Bfloat16(), widened=True)
     assert (array.dtype, array.tolist()) == (np.float32, [1.0, -2.0])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from optim.kernels.clip import AS_IT_IS, Clip
+from optim.kernels.scale_and_bounds import AS_IT_IS, Clip
 
 
 def test_what_is_done_one_after_the_other():

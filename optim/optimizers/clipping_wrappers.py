@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim import checks
-from optim.checkpoints.state import Entry
+from optim.checkpoints.state import CheckpointArray
 from optim.optimizers.wrappers import Transformation, wrapped
 
 if TYPE_CHECKING:
@@ -148,8 +148,8 @@ class _ByPercentile(Transformation):
             self._sorted = norms
         return report
 
-    def state(self, name: str) -> Iterator[Entry]:
-        yield Entry(f"{name}/norms", np.array(self._sorted), self._restore, grows=True)
+    def state(self, name: str) -> Iterator[CheckpointArray]:
+        yield CheckpointArray(f"{name}/norms", np.array(self._sorted), self._restore, grows=True)
 
     def _restore(self, norms: NDArray[Any]) -> None:
         self._sorted = norms.tolist()
@@ -162,7 +162,7 @@ def _percentile(values: list[float], percentile: float) -> float:
     """The percentile of sorted values, interpolated linearly as by NumPy; 0.0 if there are none."""
     if not values:
         return 0.0
-    place = (len(values) - 1) * percentile / 100
-    below = math.floor(place)
+    position = (len(values) - 1) * percentile / 100
+    below = math.floor(position)
     above = min(below + 1, len(values) - 1)
-    return values[below] + (values[above] - values[below]) * (place - below)
+    return values[below] + (values[above] - values[below]) * (position - below)

@@ -1,8 +1,7 @@
 """Arrays of any library → NumPy arrays, without a copy if the memory can be shared.
 
-Nothing here imports torch or JAX: their arrays are recognized by their methods. `summaries.values` has the same
-conversion, so that neither package depends on the other for it; tests/unit/test_foreign_arrays.py tests both with one
-table.
+What is foreign, and how it is read, is decided here, for both packages. Nothing here imports torch or JAX: their arrays
+are recognized by their methods.
 """
 
 from __future__ import annotations
@@ -15,7 +14,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["array_like", "as_array", "library_of", "whole"]
+__all__ = ["NARROW", "array_like", "library_of", "to_numpy", "whole"]
+
+NARROW = ("bfloat16", "float8")
+"""Prefixes of the names of the dtypes that ml_dtypes adds to NumPy."""
 
 
 _libraries: dict[type, str] = {}
@@ -40,7 +42,7 @@ def _library_of(kind: type) -> str:
     return "jax" if hasattr(kind, "addressable_shards") else ""
 
 
-def as_array(tensor: Any, name: str = "an array", *, widened: bool = False) -> NDArray[Any] | None:
+def to_numpy(tensor: Any, name: str = "an array", *, widened: bool = False) -> NDArray[Any] | None:
     """Convert a tensor to a NumPy array; return None if it is not an array of any library.
 
     Args:
@@ -55,7 +57,7 @@ def as_array(tensor: Any, name: str = "an array", *, widened: bool = False) -> N
         ImportError: the tensor is a bfloat16 or float8 torch tensor, and ml_dtypes is not installed.
 
     >>> import array
-    >>> as_array(array.array("f", [1.0, 2.0]))
+    >>> to_numpy(array.array("f", [1.0, 2.0]))
     array([1., 2.], dtype=float32)
     """
     if type(tensor) is np.ndarray:
@@ -63,7 +65,7 @@ def as_array(tensor: Any, name: str = "an array", *, widened: bool = False) -> N
     if isinstance(tensor, np.ndarray):
         return _unmasked(tensor, name)
     if hasattr(tensor, "detach") and hasattr(tensor, "cpu"):
-        return _from_torch(whole(tensor, name), name, widened)
+        return _from_torch(whole(tensor, name), name, widened=widened)
     if hasattr(tensor, "__array__"):
         return np.asarray(tensor)
     if hasattr(tensor, "__dlpack__"):
@@ -76,14 +78,14 @@ def as_array(tensor: Any, name: str = "an array", *, widened: bool = False) -> N
         return None
 
 
-def array_like(values: Any, name: str = "an array") -> NDArray[Any]:
-    """Like `as_array`, but also converts numbers and nested sequences of numbers.
+def array_like(values: Any, name: str = "an array", *, widened: bool = False) -> NDArray[Any]:
+    """Like `to_numpy`, but also converts numbers and nested sequences of numbers.
 
     Raises:
-        TypeError, ImportError: as for `as_array`.
+        TypeError, ImportError: as for `to_numpy`.
         ValueError: nested sequences have different lengths.
     """
-    array = as_array(values, name)
+    array = to_numpy(values, name, widened=widened)
     return np.asarray(values) if array is None else array
 
 
@@ -110,21 +112,21 @@ def _unmasked(array: NDArray[Any], name: str) -> NDArray[Any]:
     return np.asarray(array)  # for np.matrix, a view that can have any number of dimensions
 
 
-def _from_torch(tensor: Any, name: str, widened: bool) -> NDArray[Any]:
+def _from_torch(tensor: Any, name: str, *, widened: bool) -> NDArray[Any]:
     tensor = tensor.detach()
     try:
         array: NDArray[Any] = tensor.numpy()
     except (TypeError, RuntimeError):  # on another device, sparse, conjugated, or of a dtype that NumPy lacks
         try:
-            array = _host_numpy(tensor.cpu().to_dense().resolve_conj().resolve_neg(), widened)
+            array = _host_numpy(tensor.cpu().to_dense().resolve_conj().resolve_neg(), widened=widened)
         except (TypeError, RuntimeError) as error:
             raise _unreadable(tensor, name, error) from None
     return array
 
 
-def _host_numpy(tensor: Any, widened: bool) -> NDArray[Any]:
+def _host_numpy(tensor: Any, *, widened: bool) -> NDArray[Any]:
     dtype = str(tensor.dtype).removeprefix("torch.")
-    if not dtype.startswith(("bfloat16", "float8")):
+    if not dtype.startswith(NARROW):
         array: NDArray[Any] = tensor.numpy()
     elif widened:
         array = tensor.float().numpy()
