@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules import overflows
+from summaries.auditing.rules.gradients import overflows
+from summaries.auditing.rules.losses.warm_restarts import explained_by_rate, recur_as_restarts
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
-from summaries.auditing.rules.warm_restarts import explained_by_rate, recur_as_restarts
 from summaries.auditing.signals.loss_names import LOSS_ROLES
 from summaries.auditing.statistics.course import typical, without_zeros
 from summaries.auditing.statistics.excursions import Excursions, Peak

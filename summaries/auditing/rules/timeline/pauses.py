@@ -8,7 +8,7 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
-from summaries.auditing.rules.timeline import seconds
+from summaries.auditing.rules.timeline.steps import seconds
 from summaries.auditing.statistics.recurring import recurring, thirds
 from summaries.auditing.statistics.robust import changes, median, sigma
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.losses.warm_restarts import explained_by_rate
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
-from summaries.auditing.rules.warm_restarts import explained_by_rate
 from summaries.auditing.statistics.course import (
     Course,
     bend,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.gradients.variables import dead_variables, upper_quartile_of_others
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
-from summaries.auditing.rules.variables import dead_variables, upper_quartile_of_others
 from summaries.auditing.statistics.robust import block_medians, median, since
 
 if TYPE_CHECKING:

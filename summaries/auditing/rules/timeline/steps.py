@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.from_scratch import from_scratch
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
+from summaries.auditing.rules.timeline.from_scratch import from_scratch
 from summaries.auditing.statistics.robust import changes
 from summaries.errors import FaultKind
 from summaries.words import counted
