@@ -16,11 +16,9 @@ from summaries.auditing.comparison.separation import ranks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Bools, Floats
     from summaries.auditing.comparison.outcomes import Outcome
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Lesson", "learnt", "marked"]
 
@@ -94,13 +92,13 @@ def learnt(
     return max(lessons, key=lambda lesson: lesson.auc)
 
 
-def _auc(values: Floats, good: NDArray[np.bool_]) -> float:
+def _auc(values: Floats, good: Bools) -> float:
     """How often a good run has a smaller value than a bad one; equal ones count half."""
     n_good, n_bad = int(good.sum()), int((~good).sum())
     return float((ranks(values)[~good].sum() - n_bad * (n_bad + 1) / 2) / (n_good * n_bad))
 
 
-def _cut(values: Floats, good: NDArray[np.bool_]) -> float:
+def _cut(values: Floats, good: Bools) -> float:
     """The value up to which runs count as good, such that Youden's J is largest; halfway to the next value."""
     levels = np.unique(values)
     j = [np.mean(values[good] <= level) - np.mean(values[~good] <= level) for level in levels]

@@ -20,11 +20,9 @@ from summaries.auditing.comparison.results import Separation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Floats
     from summaries.auditing.comparison.results import Value
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["ranks", "seeds_share", "separations"]
 

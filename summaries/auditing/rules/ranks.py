@@ -16,12 +16,9 @@ from summaries.auditing.statistics.student import quantile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Bools, Floats
     from summaries.auditing.signals.signals import Signals
 
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
 
 __all__ = ["RULES"]
 

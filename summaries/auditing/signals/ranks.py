@@ -11,11 +11,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signals
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["RANKS", "Beside", "beside", "jobs"]
 
@@ -53,7 +51,7 @@ class Beside(NamedTuple):
 
     tag: str
     ranks: tuple[Signals, ...]
-    step: NDArray[np.int64]
+    step: Ints
     value: Floats
     wall_time: Floats
 
@@ -73,7 +71,7 @@ def beside(ranks: Sequence[Signals], tag: str) -> Beside:
     )
 
 
-def _shared(steps: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _shared(steps: Sequence[Ints]) -> Ints:
     """The steps that all have, rising: as a rule, all have the same."""
     first, *others = steps
     if (first[1:] > first[:-1]).all() and all(np.array_equal(first, other) for other in others):

@@ -26,8 +26,7 @@ from summaries.storage.names import whole_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Ints
     from summaries.auditing.signals.tags import TagTable
     from summaries.reading.run import Run
 
@@ -252,7 +251,7 @@ class Signals:
             most = max(most, int(np.count_nonzero((times >= low) & (times <= high))))
         return most
 
-    def sessions(self, signal: Signal) -> NDArray[np.int64]:
+    def sessions(self, signal: Signal) -> Ints:
         """The indices at which a session of a tag begins: at session starts, and at files written at the same time."""
         cuts = {before for before, _ in signal.series.restarts}
         for pair in self.concurrent_files:

@@ -23,9 +23,8 @@ from summaries.auditing.statistics.robust import (
 from summaries.reading.series import Series
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from summaries.auditing.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = [
     "Course",

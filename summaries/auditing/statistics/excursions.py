@@ -20,9 +20,8 @@ from summaries.auditing.statistics.robust import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from summaries.auditing.arrays import Bools, Floats, Ints
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Excursions", "Peak"]
 
@@ -242,14 +241,14 @@ def _median_of_few(values: list[float]) -> float:
     return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
-def _medians_around(values: Floats, index: NDArray[np.int64], side: int) -> Floats:
+def _medians_around(values: Floats, index: Ints, side: int) -> Floats:
     """The medians of the 2 · side + 1 values nearest to each index, also at the ends: no single value decides."""
     width = min(2 * side + 1, len(values))
     every = row_medians(np.sort(windows(values, width), axis=1))
     return every[np.minimum(np.maximum(index - side, 0), len(every) - 1)]
 
 
-def _peaks(values: Floats, heights: _Heights, high: NDArray[np.bool_], level: Floats, length: int) -> list[Peak]:
+def _peaks(values: Floats, heights: _Heights, high: Bools, level: Floats, length: int) -> list[Peak]:
     """The stretches of high points whose highest point stands out of the noise of ratios too."""
     at = np.flatnonzero(high)
     found = []

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from summaries.auditing.arrays import Bools, Floats, Ints
 
 __all__ = ["recurring", "thirds"]
 
@@ -28,9 +28,7 @@ _FEW = 5
 _MANY = 7  # random distances are all within half and twice the usual in at most one run in a hundred
 
 
-def recurring(
-    place: NDArray[np.float64], size: NDArray[np.float64], slack: float, fewest: int = 3
-) -> NDArray[np.bool_]:
+def recurring(place: Floats, size: Floats, slack: float, fewest: int = 3) -> Bools:
     """Which events are of a kind that recurs at even distances up to the last events.
 
     Many similar events may recur at roughly even distances. Three or four may be evenly spaced by chance: they must
@@ -64,7 +62,7 @@ def recurring(
     return found
 
 
-def thirds(place: NDArray[np.float64], size: NDArray[np.float64], slack: float) -> bool:
+def thirds(place: Floats, size: Floats, slack: float) -> bool:
     """Whether there are just two events, of similar size, one twice as far on as the other, as between three epochs.
 
     Args:
@@ -82,9 +80,7 @@ def thirds(place: NDArray[np.float64], size: NDArray[np.float64], slack: float) 
     return abs(far - 2 * near) <= slack and float(size.max()) <= 1.5 * float(size.min())
 
 
-def _largest_kind(
-    place: NDArray[np.float64], size: NDArray[np.float64], left: NDArray[np.int64], slack: float
-) -> tuple[NDArray[np.bool_], int]:
+def _largest_kind(place: Floats, size: Floats, left: Ints, slack: float) -> tuple[Bools, int]:
     """The kind that recurs most often, among those that two remaining events can start; and how often it recurs."""
     kind, most = np.zeros(len(place), bool), 0
     for i, ahead in product(range(min(_TRIED, len(left))), range(1, _TRIED)):
@@ -103,7 +99,7 @@ def _largest_kind(
     return kind, most
 
 
-def _from_the_beginning(place: NDArray[np.float64], first: float, distance: float, near: float) -> bool:
+def _from_the_beginning(place: Floats, first: float, distance: float, near: float) -> bool:
     """Whether there is an event, of any kind, at each place before the first, back to one distance from 0."""
     count = round(min(first / distance, len(place) + 1))
     before = first - distance * np.arange(count)
@@ -112,7 +108,7 @@ def _from_the_beginning(place: NDArray[np.float64], first: float, distance: floa
     return bool((np.abs(before[:, None] - place).min(axis=1) <= near).all())
 
 
-def _about_even(place: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _about_even(place: Floats, size: Floats) -> Bools:
     """The events of similar size, if there are many, and if all distances are between half and twice the usual.
 
     Events that follow an amount of data rather than a number of steps are like that.
@@ -125,7 +121,7 @@ def _about_even(place: NDArray[np.float64], size: NDArray[np.float64]) -> NDArra
     return alike & bool((between >= usual / 2).all() and (between <= 2 * usual).all() and usual > 0)
 
 
-def _walk(place: NDArray[np.float64], first: float, distance: float, slack: float) -> NDArray[np.int64]:
+def _walk(place: Floats, first: float, distance: float, slack: float) -> Ints:
     """Walk from the first place in steps of this distance: the number of the step at which each event lies, 0 for none.
 
     All zero if there are too many steps without an event.

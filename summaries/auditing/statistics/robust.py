@@ -11,7 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from summaries.auditing.arrays import Bools, Floats, Ints
+
 
 __all__ = [
     "Blocks",
@@ -45,7 +46,7 @@ class Blocks(NamedTuple):
         sigma: float64[k]: robust standard deviation about the median.
     """
 
-    start: NDArray[np.int64]
+    start: Ints
     length: int
     median: Floats
     sigma: Floats
@@ -81,7 +82,7 @@ def block_medians(values: Floats, count: int) -> Floats:
 
 
 @lru_cache(maxsize=256)  # the tags of a run, and runs of a directory, often have the same number of points
-def _cuts(n: int, count: int) -> tuple[NDArray[np.int64], int]:
+def _cuts(n: int, count: int) -> tuple[Ints, int]:
     """Where each of up to `count` blocks of n values begins, and their length."""
     count = max(1, min(count, n))
     length = -(-n // count)
@@ -153,7 +154,7 @@ def sigma(values: Floats) -> float:
     return NORMAL * median(np.abs(values - median(values)))
 
 
-def since(shares: NDArray[np.bool_] | Floats, usual: float) -> int:
+def since(shares: Bools | Floats, usual: float) -> int:
     """The index from which n ≥ 1 shares, summed to the end, exceed the usual share by the most: where they rose.
 
     >>> since(np.array([0, 1, 0, 0, 1, 1, 0, 1, 1]), 0.5)

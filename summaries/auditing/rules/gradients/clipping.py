@@ -13,11 +13,9 @@ from summaries.auditing.statistics.robust import since
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signals
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["RULES"]
 
@@ -29,7 +27,7 @@ class _Clipping(NamedTuple):
     """Whether each step was clipped, or which share of the steps: float64[n], 0 to 1."""
 
     tag: str
-    step: NDArray[np.int64]
+    step: Ints
     share: Floats
 
 

@@ -18,11 +18,9 @@ from summaries.words import beside, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["RULES"]
 
@@ -72,7 +70,7 @@ def non_finite_gradient(run: Signals, limit: overflows.OverflowLimits) -> Iterat
     )
 
 
-def _ends_there(run: Signals, signal: Signal, at: NDArray[np.int64]) -> bool:
+def _ends_there(run: Signals, signal: Signal, at: Ints) -> bool:
     """Whether the last of these points is that of a signal, and the run logged nothing after it."""
     series = signal.standing
     if at[-1] != len(series) - 1:
@@ -81,7 +79,7 @@ def _ends_there(run: Signals, signal: Signal, at: NDArray[np.int64]) -> bool:
     return all(end.step[-1] <= series.step[-1] or end.wall_time[-1] <= series.wall_time[-1] for end in ends)
 
 
-def _non_finite(signal: Signal) -> NDArray[np.int64]:
+def _non_finite(signal: Signal) -> Ints:
     value = signal.standing.value
     bad = ~np.isfinite(value)
     if signal.meaning.role == "nonfinite":
@@ -89,7 +87,7 @@ def _non_finite(signal: Signal) -> NDArray[np.int64]:
     return np.flatnonzero(bad)
 
 
-def _overflows(run: Signals, signal: Signal, at: NDArray[np.int64], limit: overflows.OverflowLimits) -> bool:
+def _overflows(run: Signals, signal: Signal, at: Ints, limit: overflows.OverflowLimits) -> bool:
     """Whether gradients that are not finite are rare overflows, and losses are finite except at such steps."""
     return overflows.are_few(at, len(signal.standing), limit) and all(
         overflows.skipped(run, loss.standing, limit) for loss in run.of("loss")
@@ -141,7 +139,7 @@ def _was_an_accident(run: Signals, hit: Hit) -> bool:
     return min(len(before), len(after)) >= _NEAR and median(after[-max(len(after) // 5, _NEAR) :]) <= median(before)
 
 
-def _climb(tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: ExplodingNormLimits) -> Hit | None:
+def _climb(tag: str, step: Ints, log: Floats, cut: Blocks, limit: ExplodingNormLimits) -> Hit | None:
     """Find a lasting rise: blocks whose median is far above an earlier one, and above all blocks before that one."""
     level = cut.median
     if cut.length < _LONG:
@@ -192,9 +190,7 @@ def _end(log: Floats, level: float, length: int) -> float:
     return float(max(level - error / np.sqrt(length), median(log[-_LAST:]) - error / np.sqrt(_LAST)))
 
 
-def _burst(
-    run: Signals, tag: str, step: NDArray[np.int64], log: Floats, cut: Blocks, limit: ExplodingNormLimits
-) -> Hit | None:
+def _burst(run: Signals, tag: str, step: Ints, log: Floats, cut: Blocks, limit: ExplodingNormLimits) -> Hit | None:
     """Find steps whose norm is far above every level of the run, but which are too few for the medians of `_climb`."""
     usual = _highest_before(cut, len(log))
     begin = int(np.ceil(limit.warm_up * len(log)))

@@ -12,8 +12,7 @@ from summaries.auditing.rules.rule import Hit, Limits, proportion, whole
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Ints
     from summaries.auditing.signals.signals import Signals
     from summaries.reading.series import Series
 
@@ -31,7 +30,7 @@ class OverflowLimits(Limits):
     max_in_a_row: int = whole(3)  # later
 
 
-def are_few(at: NDArray[np.int64], points: int, limit: OverflowLimits) -> bool:
+def are_few(at: Ints, points: int, limit: OverflowLimits) -> bool:
     """Whether points that are not finite are isolated overflows of a scaled loss, after which the run goes on.
 
     A scale that starts too high overflows at the first steps, until it has been halved often enough. An overflow at the
@@ -58,7 +57,7 @@ def skipped(run: Signals, loss: Series, limit: OverflowLimits) -> bool:
     return not len(at) or (are_few(at, len(loss), limit) and _lowered(run, loss.step[at]))
 
 
-def _lowered(run: Signals, steps: NDArray[np.int64]) -> bool:
+def _lowered(run: Signals, steps: Ints) -> bool:
     """Whether a loss scale is lower at each of these steps, or just after it, than before."""
     for signal in run.of("loss_scale"):
         step, value = signal.finite.step, signal.finite.value

@@ -33,8 +33,7 @@ from summaries.auditing.statistics.robust import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Floats
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
@@ -182,7 +181,7 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     return _hit(signal, series, since_point, lowest, end, in_sigmas(end - lowest, error))
 
 
-def _jumps(level: NDArray[np.float64], best: int, sigmas: float) -> bool:
+def _jumps(level: Floats, best: int, sigmas: float) -> bool:
     """Whether the level goes up at one place after the best block by more than it ever wanders from block to block."""
     change = changes(level)
     return len(change) > best and float(change[best:].max()) > sigmas * sigma(change)
@@ -215,7 +214,7 @@ def _hit(signal: Signal, series: Series, since: int, best: float, end: float, si
     )
 
 
-def _last_near(values: NDArray[np.float64], best: float, end: float) -> int:
+def _last_near(values: Floats, best: float, end: float) -> int:
     """The index of the last value that is as good as the best level; if none is, of the nearest to it."""
     away = np.abs(values - best)
     near = np.flatnonzero(away <= _VISIBLE * min(end - best, abs(best)))
@@ -231,7 +230,7 @@ def _walk(course: Course, best: int) -> float:
     return math.sqrt(max(step - error, 0.0) * (step + error) * (len(level) - 1 - best))
 
 
-def _stays(level: NDArray[np.float64], best: int, end: float, error: float) -> bool:
+def _stays(level: Floats, best: int, end: float, error: float) -> bool:
     """Whether a rise from the best level to the end is not one of several that the loss recovered from."""
     lowest = float(level[best])
     rise, top = end - lowest, float(level[best:].max()) - lowest - error  # the highest level is partly high by chance
@@ -243,7 +242,7 @@ def _stays(level: NDArray[np.float64], best: int, end: float, error: float) -> b
     )
 
 
-def _settled(level: NDArray[np.float64], best: int, rise: float) -> bool:
+def _settled(level: Floats, best: int, rise: float) -> bool:
     """Whether a loss recovered only partly, most of the run ago, and hardly falls any more."""
     since = len(level) - 1 - (best + int(np.argmax(level[best:])))
     return 2 * since > len(level) and float(level[-1 - since // 3]) - float(level[-1]) < rise / 4
@@ -255,7 +254,7 @@ def _undoes(rise: float, fall: float, level: float, limit: LossDivergesLimits) -
     return undone >= limit.min_undone or (undone >= 0.4 * limit.min_undone and rise >= 0.5 * abs(level))
 
 
-def _came_back(above: NDArray[np.float64], rise: float) -> bool:
+def _came_back(above: Floats, rise: float) -> bool:
     """Whether the loss was as high before, and then low again, so that it just wanders."""
     up = np.flatnonzero(above > 0.6 * rise)
     return bool(len(up) and above[up[0] :].min() < 0.3 * rise)
@@ -283,7 +282,7 @@ def _breaking_away(run: Signals, signal: Signal, series: Series, limit: LossDive
     return None
 
 
-def _levels(values: NDArray[np.float64]) -> tuple[float, float]:
+def _levels(values: Floats) -> tuple[float, float]:
     """The lowest level of a loss, and the highest level before that."""
     level = block_medians(values, _BLOCKS)
     best = int(np.argmin(level))

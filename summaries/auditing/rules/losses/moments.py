@@ -18,8 +18,7 @@ from summaries.words import beside, counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES"]
@@ -45,21 +44,19 @@ def non_finite_loss(run: Signals, limit: overflows.OverflowLimits) -> Iterator[H
             yield _not_finite(group, run.main_loss, overflow=overflow)
 
 
-def _with_bad_values(signals: Iterable[Signal]) -> list[tuple[Signal, NDArray[np.int64]]]:
+def _with_bad_values(signals: Iterable[Signal]) -> list[tuple[Signal, Ints]]:
     """Signals with values that are not finite, and where these are among the standing points, by index."""
     found = [(signal, (~np.isfinite(signal.standing.value)).nonzero()[0]) for signal in signals]
     return [(signal, at) for signal, at in found if len(at)]
 
 
-def _fails_with(metric: Signal, at: NDArray[np.int64], losses: Sequence[tuple[Signal, NDArray[np.int64]]]) -> bool:
+def _fails_with(metric: Signal, at: Ints, losses: Sequence[tuple[Signal, Ints]]) -> bool:
     """Whether a metric begins to be not finite at a step at which a loss is not finite."""
     step = metric.standing.step[at[0]]
     return any(step in loss.standing.step[bad] for loss, bad in losses)
 
 
-def _first_and_most_important(
-    group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | None
-) -> tuple[Signal, NDArray[np.int64]]:
+def _first_and_most_important(group: list[tuple[Signal, Ints]], main: Signal | None) -> tuple[Signal, Ints]:
     """The main loss, unless a training loss with more points showed it before; else the first in time, a loss first."""
     group = [one for one in group if one[0].meaning.role in LOSS_ROLES] or group
     when = {signal.tag: float(signal.standing.wall_time[at[0]]) for signal, at in group}
@@ -70,7 +67,7 @@ def _first_and_most_important(
     return min(shown or group, key=lambda entry: (when[entry[0].tag], entry[0].standing.step[entry[1][0]]))
 
 
-def _not_finite(group: list[tuple[Signal, NDArray[np.int64]]], main: Signal | None, *, overflow: bool) -> Hit:
+def _not_finite(group: list[tuple[Signal, Ints]], main: Signal | None, *, overflow: bool) -> Hit:
     signal, at = _first_and_most_important(group, main)
     series = signal.standing
     first, last = int(series.step[at[0]]), int(series.step[at[-1]])
@@ -141,7 +138,7 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Iterator[Hit]:
         )
 
 
-def _recovered(value: NDArray[np.float64], peak: Peak, level: float) -> int:
+def _recovered(value: Floats, peak: Peak, level: float) -> int:
     """The first point after the top of a spike that is no higher, by its noise, than the level before or after it."""
     behind = value[peak.top + 1 :]
     after = float(value[min(peak.last + 1, len(value) - 1)])
@@ -155,7 +152,7 @@ def _times(sigmas: float) -> str:
     return f"{sigmas:.0f} times" if sigmas <= 1000 else "over 1,000 times"  # noqa: PLR2004 - see above
 
 
-def _excursions(values: NDArray[np.float64], limit: LossSpikeLimits) -> Excursions:
+def _excursions(values: Floats, limit: LossSpikeLimits) -> Excursions:
     """Find spikes of single points; if there are none, longer ones, in the medians of 16 points, of 256, and so on."""
     n = len(values)
     found = Excursions.of(values, limit.sigmas, limit.min_rise)

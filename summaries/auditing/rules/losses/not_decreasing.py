@@ -15,8 +15,7 @@ from summaries.auditing.statistics.robust import changes, median, sigma
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
@@ -119,7 +118,7 @@ def _not_moved(run: Signals, limit: LossNotDecreasingLimits) -> Hit | None:
     return None
 
 
-def _is_still(signal: Signal, value: NDArray[np.float64], limit: LossNotDecreasingLimits) -> bool:
+def _is_still(signal: Signal, value: Floats, limit: LossNotDecreasingLimits) -> bool:
     """Whether validations all give the same, but not nothing; or a metric that is a share, such as an accuracy."""
     if not len(value) or abs(value[-1] - value[0]) > 2 * limit.still * abs(value[0]):  # as in most runs
         return False
@@ -135,7 +134,7 @@ def _validates_better(run: Signals, limit: LossNotDecreasingLimits) -> bool:
     return any(value[0] - value.min() > limit.no_change * abs(median(value)) for value in values)
 
 
-def _has_fallen(value: NDArray[np.float64], limit: LossNotDecreasingLimits) -> bool:
+def _has_fallen(value: Floats, limit: LossNotDecreasingLimits) -> bool:
     """Whether a training loss came down by more than its noise and a small part of its level; unknown counts as yes."""
     if len(value) < _FEW:
         return True
@@ -164,13 +163,13 @@ def _back_at_its_start(signal: Signal, series: Series, limit: LossNotDecreasingL
     )
 
 
-def _much_worse(value: NDArray[np.float64], limit: LossNotDecreasingLimits) -> NDArray[np.int64]:
+def _much_worse(value: Floats, limit: LossNotDecreasingLimits) -> Ints:
     """The points of a positive loss that are far above the first one, beyond its noise in logarithms, by index."""
-    worse: NDArray[np.int64] = (value > limit.times * value[0]).nonzero()[0]
+    worse: Ints = (value > limit.times * value[0]).nonzero()[0]
     if not len(worse) or value.min() <= 0:
         return worse[:0]
     noise = sigma(changes(np.log(value))) / math.sqrt(2)
-    beyond: NDArray[np.bool_] = np.log(value[worse] / value[0]) > limit.sigmas * noise
+    beyond: Bools = np.log(value[worse] / value[0]) > limit.sigmas * noise
     return worse[beyond]
 
 
@@ -233,7 +232,7 @@ def _is_left_to_learn(run: Signals, limit: LossNotDecreasingLimits) -> bool:
     return bool(levels) and max(levels) < limit.learnt
 
 
-def _share(metric: Signal) -> NDArray[np.float64]:
+def _share(metric: Signal) -> Floats:
     """The values of a metric, if all are shares, and not just 0; else none."""
     value = metric.finite.value
     return value if len(value) and 0 <= value.min() <= value.max() <= 1 and value.any() else value[:0]

@@ -19,8 +19,7 @@ from summaries.words import beside
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Floats
     from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES"]
@@ -64,7 +63,7 @@ def overfitting(run: Signals, limit: OverfittingLimits) -> Iterator[Hit]:
         yield replace(hit, message=hit.message + beside(others, "does"), others=others)
 
 
-def _rises_for_good(level: NDArray[np.float64], best: int, rise: float, error: float, limit: OverfittingLimits) -> bool:
+def _rises_for_good(level: Floats, best: int, rise: float, error: float, limit: OverfittingLimits) -> bool:
     """Whether levels rise from the best one to the end, stay there, and do so by more than chance.
 
     Either they follow a trend, or rise early and stay, and hardly vary about their course; or they end so much higher

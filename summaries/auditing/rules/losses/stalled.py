@@ -16,8 +16,7 @@ from summaries.auditing.statistics.robust import median
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Floats
     from summaries.auditing.signals.signals import Signals
 
 __all__ = ["RULES"]
@@ -64,13 +63,13 @@ def slowing_down(run: Signals, limit: SlowingDownLimits) -> Iterator[Hit]:
     )
 
 
-def _medians(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+def _medians(values: Floats, count: int) -> Floats:
     """float64[count]: the median of each of so many stretches of equal length."""
     ends = np.arange(count + 1) * len(values) // count
     return np.array([median(values[low:high]) for low, high in pairwise(ends)])
 
 
-def _tau(values: NDArray[np.float64]) -> float:
+def _tau(values: Floats) -> float:
     """Kendall's rank correlation with the order: the share of pairs that rise, less that of pairs that fall."""
     first, second = np.triu_indices(len(values), 1)
     return float(np.sign(values[second] - values[first]).mean())

@@ -11,13 +11,11 @@ from summaries.auditing.statistics.robust import block_medians, median
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Floats
     from summaries.auditing.signals.signals import Signals
     from summaries.auditing.statistics.excursions import Peak
     from summaries.reading.series import Series
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["explained_by_rate", "recur_as_restarts"]
 

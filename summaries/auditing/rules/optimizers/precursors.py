@@ -15,8 +15,7 @@ from summaries.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signals
 
 __all__ = ["RULES"]
@@ -62,13 +61,13 @@ def update_spike_first(run: Signals, limit: UpdateSpikeFirstLimits) -> Iterator[
         )
 
 
-def _peaks(values: NDArray[np.float64], limit: UpdateSpikeFirstLimits) -> list[Peak]:
+def _peaks(values: Floats, limit: UpdateSpikeFirstLimits) -> list[Peak]:
     if len(values) < _FEWEST:
         return []
     return Excursions.of(values, limit.sigmas, limit.min_rise).returned
 
 
-def _update_norm(run: Signals) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _update_norm(run: Signals) -> tuple[Ints, Floats]:
     """The norm of all updates, from those of the variables, at the steps that all of them have."""
     parts = [signal.finite for signal in run.for_variable("update_norm").values()]
     steps = reduce(np.intersect1d, (part.step for part in parts))

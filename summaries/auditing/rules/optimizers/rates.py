@@ -13,12 +13,9 @@ from summaries.auditing.statistics.robust import median
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
 
-    Floats = NDArray[np.float64]
-    Indices = NDArray[np.int64]
 
 __all__ = ["RULES"]
 
@@ -75,7 +72,7 @@ def learning_rate(run: Signals, limit: LearningRateLimits) -> Iterator[Hit]:
         )
 
 
-def _starts(signal: Signal) -> Indices:
+def _starts(signal: Signal) -> Ints:
     """The standing points that begin a session, by index: of the run, after a session start, or of a file."""
     step, standing = signal.series.step, signal.standing.step
     cuts = {0, *(before for before, _ in signal.series.restarts), *signal.file_starts}
@@ -83,7 +80,7 @@ def _starts(signal: Signal) -> Indices:
     return starts[starts < len(standing)]
 
 
-def _others_learn(run: Signals, signal: Signal, steps: Indices) -> bool:
+def _others_learn(run: Signals, signal: Signal, steps: Ints) -> bool:
     """Whether the rate of another group of parameters is positive at nearly all of these steps."""
     learns = np.zeros(len(steps), bool)
     for other in run.of("learning_rate"):
@@ -94,7 +91,7 @@ def _others_learn(run: Signals, signal: Signal, steps: Indices) -> bool:
     return bool(np.count_nonzero(learns) >= _MOST * len(steps))
 
 
-def _zeros(value: Floats, max_zero: float, signal: Signal) -> Indices:
+def _zeros(value: Floats, max_zero: float, signal: Signal) -> Ints:
     """Where the rate is zero, except for the start of a warm-up, the end of a decay, and the low points of cycles."""
     at = np.flatnonzero(value == 0)
     if not len(at) or len(at) == len(value):
@@ -105,7 +102,7 @@ def _zeros(value: Floats, max_zero: float, signal: Signal) -> Indices:
     return np.concatenate([at[:0], *wrong])
 
 
-def _drops_out(value: Floats, first: int, end: int, starts: Indices) -> bool:
+def _drops_out(value: Floats, first: int, end: int, starts: Ints) -> bool:
     """Whether the rate drops to these zeros, and no ramp leads up from them; a zero at the last point is fine."""
     if first == 0 or value[first - 1] <= _HIGH * value.max() or first in starts:
         return False
@@ -116,7 +113,7 @@ def _drops_out(value: Floats, first: int, end: int, starts: Indices) -> bool:
     return not (rises and after[0] < _RAMP * value[first - 1])
 
 
-def _jumps(value: Floats, jump: float, signal: Signal) -> Indices:
+def _jumps(value: Floats, jump: float, signal: Signal) -> Ints:
     """Where the rate jumps beyond all earlier rates, to a height that no restart has, or away and back."""
     ratio = np.where(value[:-1] > 0, value[1:] / value[:-1], 1.0)
     factor = np.maximum(ratio, 1 / ratio)
@@ -144,14 +141,14 @@ def _abrupt(value: Floats, at: int) -> bool:
     return bool(abs(now - last) > _ABRUPT * median(around) and not (before < last < now and even))
 
 
-def _astray(value: Floats, at: Indices, jump: float) -> NDArray[np.bool_]:
+def _astray(value: Floats, at: Ints, jump: float) -> Bools:
     """At which of these points the rate rises beyond all earlier rates, or to a height that no cycle had."""
     largest = np.maximum.accumulate(value)
     cycles = np.flatnonzero(value[1:] > 2 * value[:-1]) + 1  # where it rose by a lot
     peak = np.concatenate([np.maximum.accumulate(cycle) for cycle in np.split(value, cycles)])
     peak[cycles] = largest[cycles]  # of one point, so far
     before, now = value[at - 1], value[at]
-    result: NDArray[np.bool_] = (now > before) & ((now > jump * largest[at - 1]) | (now < _RESTART * peak[at - 1]))
+    result: Bools = (now > before) & ((now > jump * largest[at - 1]) | (now < _RESTART * peak[at - 1]))
     return result
 
 

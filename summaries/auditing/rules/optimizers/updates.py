@@ -16,11 +16,9 @@ from summaries.auditing.statistics.robust import block_medians, median, since
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["RULES"]
 
@@ -72,7 +70,7 @@ def update_ratio(run: Signals, limit: UpdateRatioLimits) -> Iterator[Hit]:
         )
 
 
-def _too_large(ratio: Floats, high: float) -> NDArray[np.bool_]:
+def _too_large(ratio: Floats, high: float) -> Bools:
     """At which points the ratio is above `high`, if it is so for a quarter of the run or more; else none."""
     quarter = len(ratio) // 4
     second, third = (median(ratio[i * quarter : (i + 1) * quarter]) for i in (1, 2))
@@ -105,7 +103,7 @@ def _weights(run: Signals, least: float) -> dict[str, float]:
     return weights
 
 
-def _ratios(run: Signals) -> dict[str, tuple[str, NDArray[np.int64], Floats]]:
+def _ratios(run: Signals) -> dict[str, tuple[str, Ints, Floats]]:
     """The update norm over the weight norm of each variable: as logged, or computed from both norms."""
     found = {}
     for variable, signal in run.for_variable("update_ratio").items():

@@ -15,8 +15,7 @@ from summaries.auditing.statistics.robust import changes, median, sigma
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
@@ -61,7 +60,7 @@ def stall(run: Signals, limit: StallLimits) -> Iterator[Hit]:
     )
 
 
-def _stalls(run: Signals, signal: Signal, limit: StallLimits) -> tuple[NDArray[np.float64], float, NDArray[np.int64]]:
+def _stalls(run: Signals, signal: Signal, limit: StallLimits) -> tuple[Floats, float, Ints]:
     """The gaps between the points of a tag and the usual gap, in seconds, and the indices of gaps that are stalls."""
     times, step = signal.series.wall_time, signal.series.step
     gaps = _gaps(times)
@@ -96,7 +95,7 @@ def _stalls(run: Signals, signal: Signal, limit: StallLimits) -> tuple[NDArray[n
     return gaps, usual, where[stalled]
 
 
-def _gaps(times: NDArray[np.float64]) -> NDArray[np.float64]:
+def _gaps(times: Floats) -> Floats:
     """The seconds from each time to the next; after the clock went back, only those beyond the latest time so far."""
     gaps = changes(times)
     if not (gaps < 0).any():
@@ -105,14 +104,14 @@ def _gaps(times: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(times[1:] > latest, gaps - (latest - times[:-1]), gaps)
 
 
-def _in_a_row(where: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _in_a_row(where: Ints) -> Bools:
     """Which long gaps, by index, follow each other closely and in numbers: that is a slow machine, not its pauses."""
     group = np.cumsum(np.diff(where, prepend=where[:1]) > _WARM_UP_GAPS)
-    numbers: NDArray[np.int64] = np.bincount(group)
+    numbers: Ints = np.bincount(group)
     return numbers[group] > _PAUSES_TOGETHER
 
 
-def _pause_secs(run: Signals, signal: Signal, gaps: NDArray[np.float64]) -> NDArray[np.float64]:
+def _pause_secs(run: Signals, signal: Signal, gaps: Floats) -> Floats:
     """For each gap in which an epoch or an evaluation ended, the usual length of such gaps in seconds; else 0."""
     times = signal.series.wall_time
     logged = [other.series.wall_time for other in run.timed.values() if 2 * len(other) < len(signal)]
@@ -125,15 +124,13 @@ def _pause_secs(run: Signals, signal: Signal, gaps: NDArray[np.float64]) -> NDAr
     return secs
 
 
-def _turns(epoch: Series) -> NDArray[np.float64]:
+def _turns(epoch: Series) -> Floats:
     """Just before the first points of epochs, in seconds since the epoch."""
     at = np.flatnonzero(np.diff(np.floor(epoch.value)) > 0) + 1
     return np.asarray(np.nextafter(epoch.wall_time[at], -np.inf))
 
 
-def _at_even_distances(
-    series: Series, where: NDArray[np.int64], secs: NDArray[np.float64], usual: float
-) -> NDArray[np.bool_]:
+def _at_even_distances(series: Series, where: Ints, secs: Floats, usual: float) -> Bools:
     """Which of these gaps recur after a fixed number of steps or seconds, like checkpoints."""
     step, times = series.step.astype(float), series.wall_time
     place, distance = step[where + 1] - step[0], median(np.diff(step)[where])

@@ -16,8 +16,7 @@ from summaries.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.auditing.arrays import Ints
     from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES", "seconds"]
@@ -29,11 +28,11 @@ class _Worst(NamedTuple):
     """The tag that shows something most often: its signal, the points by index, and how many tags show it."""
 
     signal: Signal
-    at: NDArray[np.int64]
+    at: Ints
     tags: int
 
 
-def _worst(found: list[tuple[Signal, NDArray[np.int64]]]) -> _Worst | None:
+def _worst(found: list[tuple[Signal, Ints]]) -> _Worst | None:
     shown = [(signal, at) for signal, at in found if len(at)]
     if not shown:
         return None
@@ -82,7 +81,7 @@ def steps_go_back(run: Signals, limit: StepsGoBackLimits) -> Iterator[Hit]:
     )
 
 
-def _by_habit(signal: Signal, at: NDArray[np.int64], limit: StepsGoBackLimits) -> bool:
+def _by_habit(signal: Signal, at: Ints, limit: StepsGoBackLimits) -> bool:
     """Whether a tag goes back a little again and again: threads write late. A restart begins a file, or the steps."""
     if not len(at):
         return False
@@ -92,7 +91,7 @@ def _by_habit(signal: Signal, at: NDArray[np.int64], limit: StepsGoBackLimits) -
     return bool(often and np.median(step[within]) > step.min())
 
 
-def _unmarked_drops(run: Signals, signal: Signal) -> NDArray[np.int64]:
+def _unmarked_drops(run: Signals, signal: Signal) -> Ints:
     """The points, by index, whose step is lower than the one before, within a session.
 
     Two points on each side make a course. A single one may be a test, for example of the best checkpoint.
@@ -110,7 +109,7 @@ def _unmarked_drops(run: Signals, signal: Signal) -> NDArray[np.int64]:
     return np.array([index for index in at[course].tolist() if index not in explained], np.int64)
 
 
-def _drops(step: NDArray[np.int64]) -> NDArray[np.int64]:
+def _drops(step: Ints) -> Ints:
     """The points, by index, whose step is lower than the one before."""
     return (step[1:] < step[:-1]).nonzero()[0] + 1
 
@@ -154,7 +153,7 @@ def conflicting_steps(run: Signals, limit: ConflictingStepsLimits) -> Iterator[H
     )
 
 
-def _conflicts(run: Signals, signal: Signal, tolerance: float) -> NDArray[np.int64]:
+def _conflicts(run: Signals, signal: Signal, tolerance: float) -> Ints:
     """The points, by index, whose step is that of the point before, and whose value is another, within a session."""
     step, value = signal.series.step, signal.series.value
     same = step[1:] == step[:-1]
@@ -217,7 +216,7 @@ def _not_finite(run: Signals) -> Iterator[Hit]:
         )
 
 
-def _clock_drops(run: Signals, signal: Signal, tolerance_secs: float) -> NDArray[np.int64]:
+def _clock_drops(run: Signals, signal: Signal, tolerance_secs: float) -> Ints:
     times = signal.series.wall_time
     at = (changes(times) < -tolerance_secs).nonzero()[0] + 1
     if not len(at):
@@ -257,7 +256,7 @@ def missing_steps(run: Signals, limit: MissingStepsLimits) -> Iterator[Hit]:
     )
 
 
-def _missing(signal: Signal, limit: MissingStepsLimits) -> NDArray[np.int64]:
+def _missing(signal: Signal, limit: MissingStepsLimits) -> Ints:
     step = signal.latest.step
     distance = step[1:] - step[:-1]
     if not len(distance) or (distance == distance[0]).all():  # as in most runs, and a median takes time
