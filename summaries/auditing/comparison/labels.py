@@ -16,7 +16,7 @@ from summaries.auditing.comparison.separation import ranks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from summaries.auditing.arrays import Bools, Floats
+    from summaries.arrays import Bools, Floats
     from summaries.auditing.comparison.outcomes import Outcome
 
 

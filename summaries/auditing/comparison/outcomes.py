@@ -13,7 +13,7 @@ from summaries.auditing.curves import Curve, averages
 from summaries.auditing.signals.loss_names import is_plain
 from summaries.auditing.signals.objectives import main_loss
 from summaries.auditing.signals.roles import without_split
-from summaries.auditing.statistics.robust import median
+from summaries.robust import median
 from summaries.thinning import thin
 
 if TYPE_CHECKING:

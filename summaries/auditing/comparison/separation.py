@@ -20,7 +20,7 @@ from summaries.auditing.comparison.results import Separation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from summaries.auditing.arrays import Floats
+    from summaries.arrays import Floats
     from summaries.auditing.comparison.results import Value
 
 

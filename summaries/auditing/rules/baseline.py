@@ -9,7 +9,7 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
-from summaries.auditing.statistics.robust import NORMAL, OF_MEDIAN, median
+from summaries.robust import NORMAL, OF_MEDIAN, median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import trend_between, typical
-from summaries.auditing.statistics.robust import blocks, median
+from summaries.robust import blocks, median
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:

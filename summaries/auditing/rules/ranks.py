@@ -10,13 +10,13 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.ranks import Beside, beside
-from summaries.auditing.statistics.robust import NORMAL, OF_MEDIAN, median
 from summaries.auditing.statistics.student import quantile
+from summaries.robust import NORMAL, OF_MEDIAN, median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.arrays import Bools, Floats
+    from summaries.arrays import Bools, Floats
     from summaries.auditing.signals.signals import Signals
 
 

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from summaries.auditing.arrays import Floats, Ints
+    from summaries.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signals
 
 

@@ -26,7 +26,7 @@ from summaries.storage.names import whole_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from summaries.auditing.arrays import Ints
+    from summaries.arrays import Ints
     from summaries.auditing.signals.tags import TagTable
     from summaries.reading.run import Run
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.statistics.robust import (
+from summaries.reading.series import Series
+from summaries.robust import (
     NORMAL,
     OF_MEDIAN,
     Blocks,
@@ -20,10 +21,9 @@ from summaries.auditing.statistics.robust import (
     median,
     monotone_trend,
 )
-from summaries.reading.series import Series
 
 if TYPE_CHECKING:
-    from summaries.auditing.arrays import Floats
+    from summaries.arrays import Floats
 
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.auditing.statistics.robust import (
+from summaries.robust import (
     NORMAL,
     Blocks,
     blocks,
@@ -20,7 +20,7 @@ from summaries.auditing.statistics.robust import (
 )
 
 if TYPE_CHECKING:
-    from summaries.auditing.arrays import Bools, Floats, Ints
+    from summaries.arrays import Bools, Floats, Ints
 
 
 __all__ = ["Excursions", "Peak"]

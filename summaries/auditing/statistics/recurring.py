@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from summaries.auditing.arrays import Bools, Floats, Ints
+    from summaries.arrays import Bools, Floats, Ints
 
 __all__ = ["recurring", "thirds"]
 

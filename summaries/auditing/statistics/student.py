@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from summaries.auditing.arrays import Floats
+    from summaries.arrays import Floats
 
 __all__ = ["interval", "quantile"]
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, proportion, whole
-from summaries.auditing.statistics.robust import since
+from summaries.robust import since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.arrays import Floats, Ints
+    from summaries.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signals
 
 

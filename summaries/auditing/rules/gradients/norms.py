@@ -12,13 +12,13 @@ from summaries.auditing.rules.gradients import overflows
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.course import trend_between
 from summaries.auditing.statistics.excursions import Excursions, Peak
-from summaries.auditing.statistics.robust import OF_MEDIAN, Blocks, blocks, in_sigmas, median, sigma, since
+from summaries.robust import OF_MEDIAN, Blocks, blocks, in_sigmas, median, sigma, since
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.arrays import Floats, Ints
+    from summaries.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
 
 

@@ -12,7 +12,7 @@ from summaries.auditing.rules.rule import Hit, Limits, proportion, whole
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.arrays import Ints
+    from summaries.arrays import Ints
     from summaries.auditing.signals.signals import Signals
     from summaries.reading.series import Series
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, at_least, proportion, whole
-from summaries.auditing.statistics.robust import median
+from summaries.robust import median
 from summaries.words import listed
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from summaries.auditing.statistics.course import (
     typical,
     without_zeros,
 )
-from summaries.auditing.statistics.robust import (
+from summaries.robust import (
     block_medians,
     blocks,
     changes,
@@ -33,7 +33,7 @@ from summaries.auditing.statistics.robust import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.arrays import Floats
+    from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 

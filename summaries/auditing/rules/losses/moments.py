@@ -18,7 +18,7 @@ from summaries.words import beside, counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from summaries.auditing.arrays import Floats, Ints
+    from summaries.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES"]

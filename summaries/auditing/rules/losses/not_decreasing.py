@@ -10,12 +10,12 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import Course, may_be_a_score
-from summaries.auditing.statistics.robust import changes, median, sigma
+from summaries.robust import changes, median, sigma
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.arrays import Bools, Floats, Ints
+    from summaries.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 

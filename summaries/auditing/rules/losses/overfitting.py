@@ -12,14 +12,14 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
 from summaries.auditing.statistics.course import bend, level_between, scatter_about_trend, trend_between, value_at
-from summaries.auditing.statistics.robust import OF_MEDIAN, blocks, median, monotone_trend
 from summaries.reading.series import Series
+from summaries.robust import OF_MEDIAN, blocks, median, monotone_trend
 from summaries.words import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.arrays import Floats
+    from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES"]

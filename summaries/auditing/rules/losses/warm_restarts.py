@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.statistics.robust import block_medians, median
+from summaries.robust import block_medians, median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from summaries.auditing.arrays import Floats
+    from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signals
     from summaries.auditing.statistics.excursions import Peak
     from summaries.reading.series import Series

@@ -15,7 +15,7 @@ from summaries.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.arrays import Floats, Ints
+    from summaries.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signals
 
 __all__ = ["RULES"]

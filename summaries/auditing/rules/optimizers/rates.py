@@ -8,12 +8,12 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, proportion, whole
-from summaries.auditing.statistics.robust import median
+from summaries.robust import median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.arrays import Bools, Floats, Ints
+    from summaries.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.gradients.variables import dead_variables, upper_quartile_of_others
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
-from summaries.auditing.statistics.robust import block_medians, median, since
+from summaries.robust import block_medians, median, since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.arrays import Bools, Floats, Ints
+    from summaries.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
 
 

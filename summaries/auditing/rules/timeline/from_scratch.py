@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.statistics.course import bend
-from summaries.auditing.statistics.robust import median
+from summaries.robust import median
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

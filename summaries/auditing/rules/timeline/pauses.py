@@ -10,12 +10,12 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.rules.timeline.steps import seconds
 from summaries.auditing.statistics.recurring import recurring, thirds
-from summaries.auditing.statistics.robust import changes, median, sigma
+from summaries.robust import changes, median, sigma
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.arrays import Bools, Floats, Ints
+    from summaries.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 

@@ -9,14 +9,14 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.rules.timeline.from_scratch import from_scratch
-from summaries.auditing.statistics.robust import changes
 from summaries.errors import FaultKind
+from summaries.robust import changes
 from summaries.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from summaries.auditing.arrays import Ints
+    from summaries.arrays import Ints
     from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES", "seconds"]

@@ -1,4 +1,4 @@
-"""The types of arrays in the audit; a docstring gives their shapes and units."""
+"""The types of NumPy arrays in signatures; a docstring gives their shapes and units."""
 
 import numpy as np
 from numpy.typing import NDArray

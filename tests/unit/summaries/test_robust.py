@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from summaries.auditing.statistics.robust import (
+from summaries.robust import (
     Blocks,
     block_medians,
     blocks,
