@@ -37,7 +37,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.known import ConfigError, known
+from summaries.auditing.names import ConfigError, check_name
 from summaries.auditing.rules import RULES
 from summaries.auditing.signals.loggers import LOGGERS, NO_LOGGER
 from summaries.auditing.signals.ranks import RANKS
@@ -93,14 +93,14 @@ class Config:
     def __post_init__(self) -> None:
         ignores = {name: _codes(f'per-run-ignores."{name}"', codes) for name, codes in self.per_run_ignores.items()}
         for code in self.severity:
-            known("severity", code, RULES, "code")
+            check_name("severity", code, RULES, "code")
         severities = {code: _severity(f"severity.{code}", value) for code, value in self.severity.items()}
         for role, pattern in self.tags:
-            known("tags", role or _OTHER, (*sorted(ROLES), _OTHER), "role")
+            check_name("tags", role or _OTHER, (*sorted(ROLES), _OTHER), "role")
             _check_pattern(f"tags.{role or _OTHER}", pattern)
         _check_pattern("ranks", self.ranks)
         for name in self.loggers.values():
-            known("loggers", name, (*(logger.name for logger in LOGGERS), NO_LOGGER), "logger")
+            check_name("loggers", name, (*(logger.name for logger in LOGGERS), NO_LOGGER), "logger")
         values = {
             "select": _codes("select", self.select),
             "ignore": _codes("ignore", self.ignore),
@@ -239,7 +239,7 @@ def _table(path: str) -> object:
         raise ConfigError(f"{path}: {error}") from None
     ours = _entry(_entry(tables, "tool"), "gradledger")
     for name in ours if isinstance(ours, dict) else ():
-        known(f"{path}: [tool.gradledger]", name, ["audit"], "table")
+        check_name(f"{path}: [tool.gradledger]", name, ["audit"], "table")
     return _entry(ours, "audit")
 
 
@@ -258,7 +258,7 @@ def from_table(table: object) -> Config:
     """
     values: dict[str, Any] = {}
     for key, value in _dict("", table).items():
-        known("", key, _READERS, "key")
+        check_name("", key, _READERS, "key")
         values[key.replace("-", "_")] = _READERS[key](key, value)
     return Config(**values)
 
@@ -342,16 +342,16 @@ def _codes(where: str, prefixes: object) -> tuple[str, ...]:
     found = tuple(prefix.strip().upper() for prefix in _strings(where, prefixes))
     for prefix in found:
         if not (prefix and any(_matches(code, prefix) for code in RULES)):
-            known(where, prefix, RULES, "code")
+            check_name(where, prefix, RULES, "code")
     return found
 
 
 def _limits(code: str, values: object) -> dict[str, float]:
     """The thresholds of a rule, each checked against its range."""
-    known("thresholds", code, RULES, "code")
+    check_name("thresholds", code, RULES, "code")
     thresholds, limits = RULES[code].thresholds, {}
     for name, value in _dict(f"thresholds.{code}", values).items():
-        known(f"thresholds.{code}", name, thresholds, "threshold")
+        check_name(f"thresholds.{code}", name, thresholds, "threshold")
         try:
             limits[name] = thresholds[name].checked(value)
         except ValueError as error:

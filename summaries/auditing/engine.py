@@ -195,8 +195,8 @@ def _at_once(audit: Steps[Result]) -> Result:
 
 def _unsaid(findings: list[Finding]) -> list[Finding]:
     """Leave out findings that another rule explains better (see `Rule.unless`), unless that one is less severe."""
-    said = {(finding.code, finding.tag): finding.severity for finding in findings}
-    return [f for f in findings if said.get((RULES[f.code].unless, f.tag), f.severity - 1) < f.severity]
+    severities = {(RULES[f.code].check, f.tag): f.severity for f in findings}
+    return [f for f in findings if severities.get((RULES[f.code].unless, f.tag), f.severity - 1) < f.severity]
 
 
 def _audit(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: int, read: Read) -> Steps[RunReport]:

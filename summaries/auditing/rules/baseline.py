@@ -46,8 +46,8 @@ def loss_worse_than_baseline(run: Signals, limit: LossWorseThanBaselineLimits) -
             if level - usual > max(limit.sigmas * spread, limit.min_difference * abs(usual)):
                 yield Hit(
                     f"{signal.tag} is {level:.4g} up to step {last}, the baseline's {usual:.4g} ± {spread:.2g}",
-                    signal.tag,
-                    (int(own.step[0]), last),
+                    (signal.tag,),
+                    (own.step[0], last),
                     {"loss": level, "baseline": usual, "spread": spread, "runs": len(others)},
                 )
                 break
@@ -89,11 +89,9 @@ def slower_than_baseline(run: Signals, limit: SlowerThanBaselineLimits) -> Itera
     if not own or not others or own <= limit.factor * max(others):
         return
     usual = float(np.median(others))
-    yield Hit(
-        f"a step takes {own:.3g} s, in the baseline {usual:.3g} s",
-        run.longest.tag if run.longest else "",
-        evidence={"seconds": own, "baseline seconds": usual, "factor": own / usual},
-    )
+    tags = (run.longest.tag,) if run.longest else ()
+    evidence = {"seconds": own, "baseline seconds": usual, "factor": own / usual}
+    yield Hit(f"a step takes {own:.3g} s, in the baseline {usual:.3g} s", tags, None, evidence)
 
 
 def _secs_per_step(run: Signals, min_points: float) -> float | None:
@@ -115,15 +113,11 @@ def missing_tags(run: Signals, limit: Limits) -> Iterator[Hit]:
     common = set.intersection(*(set(other.run.tags) for other in run.baseline))
     missing = sorted(common - set(run.run.tags))
     if missing:
-        several = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        yield Hit(
-            f"{missing[0]}{several} of the baseline's tags are missing"
-            if several
-            else f"the tag {missing[0]} is missing",
-            missing[0],
-            evidence={"tags": ", ".join(missing), "missing": len(missing)},
-            count=len(missing),
-        )
+        message = f"the tag {missing[0]} is missing"
+        if len(missing) > 1:
+            message = f"{missing[0]} and {len(missing) - 1} more of the baseline's tags are missing"
+        evidence = {"tags": ", ".join(missing), "missing": len(missing)}
+        yield Hit(message, missing[:1], None, evidence, len(missing))
 
 
 class IdenticalToBaselineLimits(Limits):
@@ -142,12 +136,8 @@ def identical_to_baseline(run: Signals, limit: IdenticalToBaselineLimits) -> Ite
             continue
         for other in others:
             if signal.tag in other.all and _same(own, other.all[signal.tag].series):
-                yield Hit(
-                    f"{signal.tag} is the same as in the baseline, bit for bit at all {len(own)} points",
-                    signal.tag,
-                    (int(own.step[0]), int(own.step[-1])),
-                    {"points": len(own)},
-                )
+                message = f"{signal.tag} is the same as in the baseline, bit for bit at all {len(own)} points"
+                yield Hit(message, (signal.tag,), own.step, {"points": len(own)})
                 return
 
 

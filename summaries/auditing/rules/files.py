@@ -12,7 +12,7 @@ from summaries.storage.names import whole_name
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
@@ -25,16 +25,16 @@ RULES = Ruleset(of_moments=True)
 @RULES.add("GL101", "truncated-tail", Severity.INFO, needs=("faults",), while_written=True)
 def truncated_tail(run: Signals, limit: Limits) -> Iterator[Hit]:
     """A file ends inside a record."""
-    found = _faults(run, FaultKind.UNFINISHED_TAIL)
-    if found:
-        path, faults = next(iter(found.items()))
-        fault, others = faults[-1], list(found)[1:]
-        beside = f"; so do {counted(len(others), 'other file')}: {listed(others)}" if others else ""
+    tails = _faults(run, FaultKind.UNFINISHED_TAIL)
+    if tails:
+        path, *others = tails
+        fault = tails[path][-1]
+        also = f"; so do {counted(len(others), 'other file')}: {listed(others)}" if others else ""
         yield Hit(
             f"{path} ends inside a record: {fault.got} of {fault.want}; it was cut short, or is still being written"
-            f"{beside}",
-            evidence={"file": path, "offset": fault.offset, "bytes": fault.length, "files": len(found)},
-            count=len(found),
+            f"{also}",
+            evidence={"file": path, "offset": fault.offset, "bytes": fault.length, "files": len(tails)},
+            count=len(tails),
         )
 
 
@@ -50,9 +50,8 @@ def damaged_length(run: Signals, limit: Limits) -> Iterator[Hit]:
     """There is no record where one should start."""
     kinds = FaultKind.DAMAGED_LENGTH, FaultKind.ZERO_FILLED, FaultKind.NO_EVENT_FILE
     for path, faults in _faults(run, *kinds).items():
-        if path in run.other_files:  # GL107 tells what it is
-            continue
-        yield _damage(path, faults, "the length of", f"cannot be trusted ({faults[0].reason})")
+        if path not in run.other_files:  # GL107 tells what these are
+            yield _damage(path, faults, "the length of", f"cannot be trusted ({faults[0].reason})")
 
 
 @RULES.add("GL104", "undecodable-record", Severity.ERROR, needs=("faults",))
@@ -69,8 +68,7 @@ def no_file_version(run: Signals, limit: Limits) -> Iterator[Hit]:
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
     missing = [path for path, version, records in files if records and not version and path not in damaged]
     if missing:
-        several = f"; {len(missing) - 1} more like it" if len(missing) > 1 else ""
-        message = f"{missing[0]} does not begin with a file version, as an event file should{several}"
+        message = f"{missing[0]} does not begin with a file version, as an event file should{_more(missing)}"
         yield Hit(message, evidence={"file": missing[0]}, count=len(missing))
 
 
@@ -79,23 +77,18 @@ def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
     """Two files of a run were written at the same time."""
     files = run.files
     for i, j in run.concurrent_files:
-        shared = [
-            signal
-            for signal in run.timed.values()
-            if all(start < stop for start, stop in (run.file_ranges(signal)[i], run.file_ranges(signal)[j]))
-        ]
-        steps = [
-            int(step)
-            for signal in shared
-            for start, stop in (run.file_ranges(signal)[i], run.file_ranges(signal)[j])
-            for step in (signal.series.step[start:stop].min(), signal.series.step[start:stop].max())
-        ]
+        parts = {
+            tag: [signal.series.step[slice(*run.file_ranges(signal)[file])] for file in (i, j)]
+            for tag, signal in run.timed.items()
+        }
+        shared = [tag for tag, steps in parts.items() if all(map(len, steps))]
+        ends = [end for tag in shared for steps in parts[tag] for end in (steps.min(), steps.max())]
         what = f"{counted(len(shared), 'tag')} in both" if shared else "no tag in both"
         yield Hit(
             f"{files[i]} and {files[j]} were written at the same time, with {what}",
-            tag=shared[0].tag if shared else "",
-            steps=(min(steps), max(steps)) if steps else None,
-            evidence={"first file": files[i], "second file": files[j], "shared tags": len(shared)},
+            shared[:1],
+            (min(ends), max(ends)) if shared else None,
+            {"first file": files[i], "second file": files[j], "shared tags": len(shared)},
             severity=None if shared else Severity.INFO,  # for example, each process of a job logs its own tags
         )
 
@@ -123,11 +116,15 @@ def _faults(run: Signals, *kinds: FaultKind) -> dict[str, list[Fault]]:
     return found
 
 
+def _more(alike: Sequence[object]) -> str:
+    """The end of a sentence about the first of several."""
+    return f"; {len(alike) - 1} more like it" if len(alike) > 1 else ""
+
+
 def _damage(path: str, faults: list[Fault], what: str, how: str) -> Hit:
     first = faults[0]
-    several = f"; {len(faults) - 1} more like it" if len(faults) > 1 else ""
     return Hit(
-        f"{path}: {what} record {first.record}, at offset {first.offset}, {how}{several}",
+        f"{path}: {what} record {first.record}, at offset {first.offset}, {how}{_more(faults)}",
         evidence={
             "file": path,
             "record": first.record,

@@ -16,6 +16,7 @@ from summaries.words import beside, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signals
 
 __all__ = ["RULES"]
@@ -58,16 +59,14 @@ def policy_collapse(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
             continue
         early, later = median(size[: n // 10]), size[n // 2 :]
         if _ENTROPY.fullmatch(signal.tag) and _one_sided(series.value) and later.max() <= limit.share * early:
-            what = f"falls from {early:.3g} to {median(later):.2g} within the first half: the policy does not explore"
-        else:
-            continue
-        first = int(np.flatnonzero(size > limit.share * early)[-1]) + 1
-        yield Hit(
-            f"{signal.tag} {what}",
-            signal.tag,
-            (int(series.step[first]), int(series.step[-1])),
-            {"early": early, "late": median(later)},
-        )
+            first = int(np.flatnonzero(size > limit.share * early)[-1]) + 1
+            yield Hit(
+                f"{signal.tag} falls from {early:.3g} to {median(later):.2g} within the first half: the policy does"
+                f" not explore",
+                (signal.tag,),
+                series.step[first:],
+                {"early": early, "late": median(later)},
+            )
 
 
 def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
@@ -99,9 +98,9 @@ def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
     yield Hit(
         f"{signal.tag} falls from {series.value[high]:.4g} at step {series.step[high]} to {series.value[low]:.4g} at"
         f" step {series.step[low]}: most of what was gained is lost",
-        signal.tag,
+        (signal.tag,),
         (first, last),
-        {"best": float(level[best]), "end": float(level[-1]), "gained": gained},
+        {"best": level[best], "end": level[-1], "gained": gained},
         severity=Severity.WARNING if learnt and not harder else None,
     )
 
@@ -113,21 +112,20 @@ def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
         for signal in run.all.values()
         if _OF_AN_UPDATE.fullmatch(signal.tag) or (run.logger.adapts_rate and _KL.fullmatch(signal.tag))
     ]
-    found = [signal for signal in of_updates if (signal.finite.value > limit.max_kl).any()]
-    if not found:
+    leaping = [signal for signal in of_updates if (signal.finite.value > limit.max_kl).any()]
+    if not leaping:
         return
-    step, value = found[0].finite.step, found[0].finite.value
+    step, value = leaping[0].finite.step, leaping[0].finite.value
     far, top = np.flatnonzero(value > limit.max_kl), int(np.argmax(value))
-    others = tuple(signal.tag for signal in found[1:])
+    tags = [signal.tag for signal in leaping]
     yield Hit(
-        f"{found[0].tag} is {value[top]:.4g} at step {step[top]}, and above {limit.max_kl:g} at {len(far)} of"
-        f" {counted(len(value), 'point')}{beside(others)}: after such an update it is another policy",
-        found[0].tag,
-        (int(step[far[0]]), int(step[far[-1]])),
-        {"largest": float(value[top]), "points": len(far)},
+        f"{tags[0]} is {value[top]:.4g} at step {step[top]}, and above {limit.max_kl:g} at {len(far)} of"
+        f" {counted(len(value), 'point')}{beside(tags[1:])}: after such an update it is another policy",
+        tags,
+        step[far],
+        {"largest": value[top], "points": len(far)},
         len(far),
         Severity.WARNING,
-        others,
     )
 
 
@@ -144,14 +142,14 @@ def _stops(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
             yield Hit(
                 f"{signal.tag} is exactly 0 at the last {zeros} of {len(value)} points: the policy does not change any"
                 f" more",
-                signal.tag,
-                (int(step[first]), int(step[-1])),
+                (signal.tag,),
+                step[first:],
                 {"early": median(np.abs(value[: max(first // 5, 1)])), "late": 0.0},
                 zeros,
                 Severity.WARNING,
             )
 
 
-def _one_sided(value: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:
+def _one_sided(value: Floats) -> bool:
     """Whether it is the entropy of choices, or a loss made of it; that of densities has both signs."""
     return bool((value >= 0).all() or (value <= 0).all())

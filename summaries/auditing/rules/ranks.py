@@ -36,68 +36,6 @@ def _jobs(run: Signals, least: float, *roles: str) -> Iterator[tuple[Beside, str
             yield job, role
 
 
-class RanksDifferLimits(Limits):
-    """The thresholds of ranks-differ."""
-
-    tolerance: float = above(0, 1e-3)  # of the value on most ranks
-    min_points: int = whole(10, 2)  # steps that the ranks have in common
-
-
-@RULES.add("GL611", "ranks-differ", Severity.ERROR, RanksDifferLimits, unless="GL612")
-def ranks_differ(run: Signals, limit: RanksDifferLimits) -> Iterator[Hit]:
-    """A value that is the same on most ranks differs on one; or it was the same on all, and no longer is."""
-    for job, role in _jobs(run, limit.min_points, *_REDUCED):
-        middle = _middle(job)
-        same = (job.value == middle) | (np.isnan(job.value) & np.isnan(middle))
-        alike = same | (np.abs(job.value - middle) <= limit.tolerance * np.abs(middle))
-        agreeing = alike.sum(axis=0)
-        if len(job.ranks) > 2 and np.mean(2 * agreeing > len(job.ranks)) >= _MOSTLY:  # noqa: PLR2004 - a majority
-            yield from _odd_ranks(job, alike, middle)
-        else:
-            yield from _parted(job, agreeing == len(job.ranks), 0 if role == "learning_rate" else limit.min_points)
-
-
-def _middle(job: Beside) -> Floats:
-    """float64[n]: the median of the ranks, as the value of one of them."""
-    return np.asarray(np.sort(job.value, axis=0)[len(job.ranks) // 2])
-
-
-def _odd_ranks(job: Beside, alike: Bools, middle: Floats) -> Iterator[Hit]:
-    for rank, own, agrees in zip(job.ranks, job.value, alike, strict=True):
-        at = np.flatnonzero(~agrees)
-        if not len(at):
-            continue
-        first = at[0]
-        yield Hit(
-            f"{job.tag} is {own[first]:.4g} at step {job.step[first]}, on most of the {len(job.ranks)} ranks"
-            f" {middle[first]:.4g}; it differs at {len(at)} of {len(job.step)} steps",
-            job.tag,
-            (int(job.step[first]), int(job.step[at[-1]])),
-            {"value": float(own[first]), "most ranks": float(middle[first]), "ranks": len(job.ranks)},
-            len(at),
-            run=rank.name,
-        )
-
-
-def _parted(job: Beside, agree: Bools, least: float) -> Iterator[Hit]:
-    """What was the same on all ranks for at least so many points, and then at fewer than half of the steps."""
-    if agree.all():
-        return
-    first = int(np.argmin(agree))
-    if first < least or 2 * agree[first:].sum() >= len(agree) - first:
-        return
-    last = int(np.flatnonzero(~agree)[-1])
-    low, high = float(job.value[:, first].min()), float(job.value[:, first].max())
-    yield Hit(
-        f"{job.tag} is not the same on all {len(job.ranks)} ranks from step {job.step[first]} on:"
-        f" it is {low:.4g} to {high:.4g} there",
-        job.tag,
-        (int(job.step[first]), int(job.step[last])),
-        {"least": low, "most": high, "ranks": len(job.ranks)},
-        int(np.count_nonzero(~agree)),
-    )
-
-
 class RankNotReducedLimits(Limits):
     """The thresholds of rank-not-reduced."""
 
@@ -127,11 +65,73 @@ def rank_not_reduced(run: Signals, limit: RankNotReducedLimits) -> Iterator[Hit]
             yield Hit(
                 f"{job.tag} is {math.exp(abs(off[own])):.3g} times as {'large' if off[own] > 0 else 'small'} as on the"
                 f" other ranks, which is {factor}: on {ranks} ranks, its gradient is not reduced like theirs",
-                job.tag,
-                (int(job.step[0]), int(job.step[-1])),
+                (job.tag,),
+                job.step,
                 {"factor": math.exp(off[own]), "ranks": ranks},
                 run=job.ranks[own].name,
             )
+
+
+class RanksDifferLimits(Limits):
+    """The thresholds of ranks-differ."""
+
+    tolerance: float = above(0, 1e-3)  # of the value on most ranks
+    min_points: int = whole(10, 2)  # steps that the ranks have in common
+
+
+@RULES.add("GL611", "ranks-differ", Severity.ERROR, RanksDifferLimits, unless=rank_not_reduced)
+def ranks_differ(run: Signals, limit: RanksDifferLimits) -> Iterator[Hit]:
+    """A value that is the same on most ranks differs on one; or it was the same on all, and no longer is."""
+    for job, role in _jobs(run, limit.min_points, *_REDUCED):
+        middle = _middle(job)
+        same = (job.value == middle) | (np.isnan(job.value) & np.isnan(middle))
+        alike = same | (np.abs(job.value - middle) <= limit.tolerance * np.abs(middle))
+        agreeing = alike.sum(axis=0)
+        if len(job.ranks) > 2 and np.mean(2 * agreeing > len(job.ranks)) >= _MOSTLY:  # noqa: PLR2004 - a majority
+            yield from _odd_ranks(job, alike, middle)
+        else:
+            yield from _parted(job, agreeing == len(job.ranks), 0 if role == "learning_rate" else limit.min_points)
+
+
+def _middle(job: Beside) -> Floats:
+    """float64[n]: the median of the ranks, as the value of one of them."""
+    return np.asarray(np.sort(job.value, axis=0)[len(job.ranks) // 2])
+
+
+def _odd_ranks(job: Beside, alike: Bools, middle: Floats) -> Iterator[Hit]:
+    for rank, own, agrees in zip(job.ranks, job.value, alike, strict=True):
+        at = np.flatnonzero(~agrees)
+        if not len(at):
+            continue
+        first = at[0]
+        yield Hit(
+            f"{job.tag} is {own[first]:.4g} at step {job.step[first]}, on most of the {len(job.ranks)} ranks"
+            f" {middle[first]:.4g}; it differs at {len(at)} of {len(job.step)} steps",
+            (job.tag,),
+            job.step[at],
+            {"value": own[first], "most ranks": middle[first], "ranks": len(job.ranks)},
+            len(at),
+            run=rank.name,
+        )
+
+
+def _parted(job: Beside, agree: Bools, least: float) -> Iterator[Hit]:
+    """What was the same on all ranks for at least so many points, and then at fewer than half of the steps."""
+    if agree.all():
+        return
+    first = int(np.argmin(agree))
+    if first < least or 2 * agree[first:].sum() >= len(agree) - first:
+        return
+    differing = np.flatnonzero(~agree)
+    low, high = float(job.value[:, first].min()), float(job.value[:, first].max())
+    yield Hit(
+        f"{job.tag} is not the same on all {len(job.ranks)} ranks from step {job.step[first]} on:"
+        f" it is {low:.4g} to {high:.4g} there",
+        (job.tag,),
+        job.step[differing],
+        {"least": low, "most": high, "ranks": len(job.ranks)},
+        len(differing),
+    )
 
 
 class StragglingRankLimits(Limits):
@@ -159,9 +159,9 @@ def straggling_rank(run: Signals, limit: StragglingRankLimits) -> Iterator[Hit]:
     yield Hit(
         f"it takes {took[slow]:.4g} s for the steps {job.step[0]} to {job.step[-1]}, the other"
         f" {'ranks' if len(others) > 1 else 'rank'} {usual:.4g} s",
-        job.tag,
-        (int(job.step[0]), int(job.step[-1])),
-        {"seconds": float(took[slow]), "other ranks": usual, "factor": float(took[slow]) / usual},
+        (job.tag,),
+        job.step,
+        {"seconds": took[slow], "other ranks": usual, "factor": took[slow] / usual},
         run=job.ranks[slow].name,
     )
 
@@ -181,8 +181,8 @@ def first_non_finite_rank(run: Signals, limit: Limits) -> Iterator[Hit]:
         yield Hit(
             f"{job.tag} is {job.value[first[0], at]:g} at step {job.step[at]} here{also}, first of {len(job.ranks)}"
             f" ranks; on the others it is {f'so later, on {later}' if later else 'finite'}",
-            job.tag,
-            (int(job.step[at]), int(job.step[at])),
+            (job.tag,),
+            job.step[at : at + 1],
             {"ranks": len(job.ranks), "first": len(first), "later": later},
             run=job.ranks[first[0]].name,
         )
@@ -217,8 +217,8 @@ def rank_loss_stands_out(run: Signals, limit: RankLossStandsOutLimits) -> Iterat
                 yield Hit(
                     f"{job.tag} is {abs(difference):.3g} {'above' if difference > 0 else 'below'} that of the other"
                     f" {ranks - 1} ranks, which differ by {float(np.ptp(others)):.2g}",
-                    job.tag,
-                    (int(job.step[0]), int(job.step[-1])),
+                    (job.tag,),
+                    job.step,
                     {"difference": difference, "spread": spread, "ranks": ranks},
                     run=rank.name,
                 )

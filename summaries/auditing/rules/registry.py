@@ -2,7 +2,7 @@
 
 from summaries.auditing.rules import baseline, files, policies, ranks
 from summaries.auditing.rules.gradients import clipping, histograms, norms, variables
-from summaries.auditing.rules.losses import concealed, divergence, moments, not_decreasing, overfitting, stalled
+from summaries.auditing.rules.losses import divergence, moments, not_decreasing, overfitting, stalled
 from summaries.auditing.rules.optimizers import precursors, rates, updates
 from summaries.auditing.rules.rule import Rule
 from summaries.auditing.rules.timeline import incidents, pauses, steps
@@ -10,7 +10,7 @@ from summaries.auditing.rules.timeline import incidents, pauses, steps
 __all__ = ["BETWEEN_RANKS", "RULES"]
 
 _MODULES = (
-    files, steps, pauses, incidents, moments, not_decreasing, overfitting, concealed, stalled, divergence, norms,
+    files, steps, pauses, incidents, moments, not_decreasing, overfitting, stalled, divergence, norms,
     variables, histograms, clipping, updates, precursors, rates, policies, baseline, ranks,
 )  # fmt: skip
 

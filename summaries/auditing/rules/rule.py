@@ -18,11 +18,14 @@ from dataclasses import FrozenInstanceError, dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
 
+import numpy as np
+
 from summaries.auditing.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from summaries.arrays import Ints
     from summaries.auditing.findings import Severity
     from summaries.auditing.signals.signals import Signals
 
@@ -124,28 +127,26 @@ class Limits:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Hit:
     """What the function of a rule found. With the code of the rule and the name of the run, it becomes a `Finding`.
 
     Attributes:
         message: one sentence, with its numbers.
-        tag: the tag that shows it; "" if it is not about a tag.
-        steps: the first and the last step; None if it is not about steps.
-        evidence: numbers by name.
+        tags: the tags that show it, the clearest first; empty if it is not about a tag.
+        steps: the steps that it is about, of which the first and the last become the finding's; None if there are none.
+        evidence: numbers by name, Python's or NumPy's.
         count: how often it occurred.
         severity: if it is worse or more harmless than what the rule usually finds; see `Rule.findings`.
-        others: other tags that show it, too.
         run: the run that it is about, if that is another rank of the same job; "" for the run that was judged.
     """
 
     message: str
-    tag: str = ""
-    steps: tuple[int, int] | None = None
-    evidence: Mapping[str, float | int | str] = field(default_factory=dict)
+    tags: Sequence[str] = ()
+    steps: Sequence[int] | Ints | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
     count: int = 1
     severity: Severity | None = None
-    others: tuple[str, ...] = ()
     run: str = ""
 
 
@@ -159,7 +160,8 @@ class Rule:
         severity: of what it usually finds.
         limits: the class of its thresholds; without arguments, it makes the default ones.
         check: the function: takes the signals of a run and the thresholds, yields what it found.
-        unless: the code of another rule. If that one has a finding for the same tag, this rule reports nothing there.
+        unless: the function of another rule. If that one has a finding for the same tag, this rule reports nothing
+            there.
         needs: what a run must have one of, else the rule finds nothing in it and is not asked: roles of signals, and
             the other names in `Signals.present`. If there are none, the rule judges every run.
         of_moments: whether it judges moments, or files, and so also the excerpt that a recorded incident is.
@@ -171,7 +173,7 @@ class Rule:
     severity: Severity
     limits: type[Limits]
     check: Callable[[Signals, Any], Iterable[Hit]]
-    unless: str = ""
+    unless: Check[Any] | None = None
     needs: frozenset[str] = frozenset()
     of_moments: bool = False
     while_written: bool = False
@@ -191,9 +193,19 @@ class Rule:
         """
         for hit in self.check(run, limits):
             usual = self.severity if hit.severity is None else hit.severity
-            decided = usual if severity is None else severity
-            about = hit.tag, hit.steps, hit.message, hit.evidence, hit.count, hit.others
-            yield Finding(self.code, self.name, decided, hit.run or run.name, *about)
+            tag, *others = hit.tags or ("",)
+            yield Finding(
+                self.code,
+                self.name,
+                usual if severity is None else severity,
+                hit.run or run.name,
+                tag,
+                None if hit.steps is None else (int(hit.steps[0]), int(hit.steps[-1])),
+                hit.message,
+                {name: x.item() if isinstance(x, np.generic) else x for name, x in hit.evidence.items()},
+                hit.count,
+                tuple(others),
+            )
 
 
 class Ruleset(dict[str, Rule]):
@@ -214,7 +226,7 @@ class Ruleset(dict[str, Rule]):
         name: str,
         severity: Severity,
         limits: type[L] | None = None,
-        unless: str = "",
+        unless: Check[Any] | None = None,
         needs: tuple[str, ...] = (),
         of_moments: bool = False,
         while_written: bool = False,

@@ -26,11 +26,11 @@ from summaries.storage.names import whole_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from summaries.arrays import Ints
+    from summaries.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.tags import TagTable
     from summaries.reading.run import Run
 
-__all__ = ["Signal", "Signals"]
+__all__ = ["Signal", "Signals", "common_points"]
 
 
 _UNTIMED = frozenset(("housekeeping", "other_axis", "steps_per_second"))
@@ -74,18 +74,32 @@ class Signal:
         if not self.series.restarts and (step[1:] >= step[:-1]).all():
             return self.series
         stands = standing(step, self.series.restarts, keep_repeats=True) == Standing.STANDS
-        if stands.all():
-            return self.series
-        return Series(self.tag, step[stands], self.series.wall_time[stands], self.series.value[stands])
+        return _those(self.series, stands)
 
     @cached_property
     def finite(self) -> Series:
         """The points that stand and are finite."""
-        series = self.standing
-        fine = np.isfinite(series.value)
-        if fine.all():
-            return series
-        return Series(self.tag, series.step[fine], series.wall_time[fine], series.value[fine])
+        return _those(self.standing, np.isfinite(self.standing.value))
+
+
+def _those(series: Series, chosen: Bools) -> Series:
+    """Some points of a series."""
+    if chosen.all():
+        return series
+    return Series(series.tag, series.step[chosen], series.wall_time[chosen], series.value[chosen])
+
+
+def common_points(signal: Signal, divisor: Signal) -> tuple[Ints, Floats, Floats]:
+    """The steps at which both signals are finite and the second is positive; and the values of each there.
+
+    Returns:
+        int64[n], float64[n], float64[n].
+    """
+    first, second = signal.latest, divisor.latest
+    step, i, j = np.intersect1d(first.step, second.step, return_indices=True)
+    a, b = first.value[i], second.value[j]
+    fine = np.isfinite(a) & np.isfinite(b) & (b > 0)
+    return step[fine], a[fine], b[fine]
 
 
 class Signals:

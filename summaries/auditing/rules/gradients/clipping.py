@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, proportion, whole
+from summaries.auditing.signals.signals import common_points
 from summaries.robust import since
 
 if TYPE_CHECKING:
@@ -20,37 +21,31 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
+_ROUNDING = 1e-5  # of a bound: a norm that is no further above it was not clipped
 _ROLES = ("clipped", "clipped_fraction", "global_norm")
 
 
-class _Clipping(NamedTuple):
-    """Whether each step was clipped, or which share of the steps: float64[n], 0 to 1."""
+def _clipping(run: Signals) -> Iterator[tuple[str, Ints, Floats]]:
+    """What the run logs about clipping, from the most direct signal.
 
-    tag: str
-    step: Ints
-    share: Floats
-
-
-def _clipping(run: Signals) -> Iterator[_Clipping]:
-    """What the run logs about clipping, from the most direct signal."""
+    Yields:
+        A tag; int64[n], its steps; float64[n], whether each step was clipped, or which share of the steps, 0 to 1.
+    """
     for role in ("clipped", "clipped_fraction"):
         signals = [signal for signal in run.of(role) if len(signal.finite) and not _of_a_policy(run, signal.tag)]
         if signals:
             for signal in signals:
-                yield _Clipping(signal.tag, signal.finite.step, signal.finite.value)
+                yield signal.tag, signal.finite.step, signal.finite.value
             return
     if any(norm.tag.endswith("gnorm") for norm in run.of("global_norm")):  # fairseq and metaseq log percent
         for signal in run.of("clipped_percent")[:1]:
-            yield _Clipping(signal.tag, signal.finite.step, signal.finite.value / 100)
+            yield signal.tag, signal.finite.step, signal.finite.value / 100
             return
     norms, bounds, after = (run.of(role) for role in ("global_norm", "clip_norm", "clipped_global_norm"))
     for norm in norms[:1]:
         for other in (*bounds, *after)[:1]:
-            a, b = norm.latest, other.latest
-            step, i, j = np.intersect1d(a.step, b.step, assume_unique=False, return_indices=True)
-            x, y = a.value[i], b.value[j]
-            fine = np.isfinite(x) & np.isfinite(y) & (y > 0)
-            yield _Clipping(norm.tag, step[fine], (x[fine] > y[fine] * (1 + 1e-5)).astype(np.float64))
+            step, length, bound = common_points(norm, other)
+            yield norm.tag, step, (length > bound * (1 + _ROUNDING)).astype(np.float64)
 
 
 def _of_a_policy(run: Signals, tag: str) -> bool:
@@ -76,15 +71,14 @@ def clipping_saturated(run: Signals, limit: ClippingSaturatedLimits) -> Iterator
         if len(share) < enough or not share[half:].mean() >= limit.fraction:
             continue
         start = min(since(share, limit.fraction), half)
-        first, clipped = int(step[start]), float(share[start:].mean())
-        when = f" since step {first}" if start else ""
+        clipped = float(share[start:].mean())
+        when = f" since step {step[start]}" if start else ""
+        what = f"{min(clipped, 0.999):.1%} of the steps{when} were" if clipped != 1 else f"every step{when} was"
         yield Hit(
-            f"every step{when} was clipped"
-            if clipped == 1
-            else f"{min(clipped, 0.999):.1%} of the steps{when} were clipped",
-            tag,
-            (first, int(step[-1])),
-            {"fraction": clipped, "fraction in all": float(share.mean()), "points": len(share)},
+            f"{what} clipped",
+            (tag,),
+            step[start:],
+            {"fraction": clipped, "fraction in all": share.mean(), "points": len(share)},
         )
 
 
@@ -99,5 +93,4 @@ def clipping_never_acts(run: Signals, limit: ClippingNeverActsLimits) -> Iterato
     """Clipping is on, but not a single step was clipped."""
     for tag, step, share in _clipping(run):
         if len(share) >= limit.min_points and not share.any():
-            steps = int(step[0]), int(step[-1])
-            yield Hit(f"none of {len(share)} steps were clipped", tag, steps, {"points": len(share)})
+            yield Hit(f"none of {len(share)} steps were clipped", (tag,), step, {"points": len(share)})

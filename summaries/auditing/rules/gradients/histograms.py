@@ -52,12 +52,8 @@ def dead_histogram(run: Signals, limit: DeadHistogramLimits) -> Iterator[Hit]:
             what, share = "is saturated", float(np.median(ends))
         else:
             continue
-        yield Hit(
-            f"{tag} {what}: {share:.0%} of its values, in each of {len(zeros)} histograms that were looked at",
-            tag,
-            (int(items.step[0]), int(items.step[-1])),
-            {"share": share, "histograms": len(items)},
-        )
+        message = f"{tag} {what}: {share:.0%} of its values, in each of {len(zeros)} histograms that were looked at"
+        yield Hit(message, (tag,), items.step, {"share": share, "histograms": len(items)})
 
 
 def _shares(items: Items, at: int) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from summaries.robust import OF_MEDIAN, Blocks, blocks, in_sigmas, median, sigma
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from summaries.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
@@ -41,15 +41,12 @@ _AS_EVER = 0.1  # the probability of none at first, if jumps had always been as 
 @RULES.add("GL401", "non-finite-gradient", Severity.ERROR, overflows.OverflowLimits, needs=_SHOW_OVERFLOWS)
 def non_finite_gradient(run: Signals, limit: overflows.OverflowLimits) -> Iterator[Hit]:
     """Gradients have elements that are NaN or infinite."""
-    found = [(signal, _non_finite(signal)) for signal in run.of("nonfinite", "global_norm", "part_norm")]
-    if not any(len(at) for _, at in found):
-        found = [(signal, _non_finite(signal)) for signal in run.of("gradient_norm")]
-    found = [entry for entry in found if len(entry[1])]
-    if not found:
+    showing = _non_finite(run.of("nonfinite", "global_norm", "part_norm")) or _non_finite(run.of("gradient_norm"))
+    if not showing:
         yield from overflows.lost_scales(run)
         return
-    lasting = [entry for entry in found if not _overflows(run, entry[0], entry[1], limit)]
-    signal, at = max(lasting or found, key=lambda entry: len(entry[1]))
+    lasting = [(signal, at) for signal, at in showing if not _overflows(run, signal, at, limit)]
+    signal, at = max(lasting or showing, key=lambda pair: len(pair[1]))
     step = signal.standing.step[at]
     points = counted(len(signal.standing), "point")
     how, severity = "the run went on from them", Severity.INFO
@@ -57,16 +54,15 @@ def non_finite_gradient(run: Signals, limit: overflows.OverflowLimits) -> Iterat
         how = "the loss is scaled, and such steps are skipped"
     elif not lasting and _ends_there(run, signal, at):
         how, severity = "the run ends there", Severity.WARNING
-    others = tuple(other.tag for other, _ in (lasting or found) if other is not signal)
+    others = [other.tag for other, _ in (lasting or showing) if other is not signal]
     yield Hit(
         f"{signal.tag}: gradients are not finite at {len(at)} of {points}, first at step {step[0]}"
         f"{beside(others)}{'' if lasting else f'; {how}'}",
-        signal.tag,
-        (int(step[0]), int(step[-1])),
-        {"points": len(at), "of": len(signal.standing), "tags": len(found)},
+        (signal.tag, *others),
+        step,
+        {"points": len(at), "of": len(signal.standing), "tags": len(showing)},
         len(at),
         None if lasting else severity,
-        others,
     )
 
 
@@ -79,12 +75,14 @@ def _ends_there(run: Signals, signal: Signal, at: Ints) -> bool:
     return all(end.step[-1] <= series.step[-1] or end.wall_time[-1] <= series.wall_time[-1] for end in ends)
 
 
-def _non_finite(signal: Signal) -> Ints:
-    value = signal.standing.value
-    bad = ~np.isfinite(value)
-    if signal.meaning.role == "nonfinite":
-        bad |= value > 0
-    return np.flatnonzero(bad)
+def _non_finite(signals: Iterable[Signal]) -> list[tuple[Signal, Ints]]:
+    """Signals that show gradients that are not finite, and their points that do, by index."""
+    points = []
+    for signal in signals:
+        value = signal.standing.value
+        counts = signal.meaning.role == "nonfinite"
+        points.append((signal, np.flatnonzero(~np.isfinite(value) | (counts & (value > 0)))))
+    return [(signal, at) for signal, at in points if len(at)]
 
 
 def _overflows(run: Signals, signal: Signal, at: Ints, limit: overflows.OverflowLimits) -> bool:
@@ -115,19 +113,18 @@ def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Iterator[Hit]:
         step, log = series.step[positive], np.log10(series.value[positive])
         cut = blocks(log, min(_BLOCKS, len(log) // 5))
         hit = _climb(signal.tag, step, log, cut, limit) or _burst(run, signal.tag, step, log, cut, limit)
-        learns = hit is not None and (_is_still_learning(run, hit.steps) or _was_an_accident(run, hit))
-        if hit is not None and hit.severity is None and learns:
-            hit = replace(hit, severity=Severity.WARNING)
-        if hit is not None:
-            yield hit
+        if hit is None:
+            continue
+        harmless = hit.severity is None and (_is_still_learning(run, hit) or _was_an_accident(run, hit))
+        yield replace(hit, severity=Severity.WARNING) if harmless else hit
 
 
-def _is_still_learning(run: Signals, steps: tuple[int, int] | None) -> bool:
-    """Whether the objective falls in spite of the norm, from the first of these steps to the end of the run."""
-    if run.objective is None or steps is None or not len(run.objective.finite):
+def _is_still_learning(run: Signals, hit: Hit) -> bool:
+    """Whether the objective falls in spite of the norm, from there to the end of the run."""
+    if run.objective is None or hit.steps is None or not len(run.objective.finite):
         return False
     loss = run.objective.finite
-    return trend_between(loss, steps[0], int(loss.step[-1])) < -_SURE
+    return trend_between(loss, hit.steps[0], int(loss.step[-1])) < -_SURE
 
 
 def _was_an_accident(run: Signals, hit: Hit) -> bool:
@@ -135,7 +132,7 @@ def _was_an_accident(run: Signals, hit: Hit) -> bool:
     if run.objective is None or hit.steps is None or "peak" not in hit.evidence or hit.count >= _MANY:
         return False
     loss = run.objective.finite
-    before, after = (loss.value[part] for part in (loss.step < hit.steps[0], loss.step > hit.steps[1]))
+    before, after = loss.value[loss.step < hit.steps[0]], loss.value[loss.step > hit.steps[-1]]
     return min(len(before), len(after)) >= _NEAR and median(after[-max(len(after) // 5, _NEAR) :]) <= median(before)
 
 
@@ -169,8 +166,8 @@ def _climb(tag: str, step: Ints, log: Floats, cut: Blocks, limit: ExplodingNormL
     there = int(cut.start[first + top]) + _nearest(log[cut.start[first + top] :][: cut.length], float(after[top]))
     return Hit(
         f"{tag} climbs from {10 ** log[left]:.4g} at step {step[left]} to {10 ** log[there]:.4g} at step {step[there]}",
-        tag,
-        (int(step[start]), int(step[cut.start[stop] + cut.length - 1])),
+        (tag,),
+        (step[start], step[cut.start[stop] + cut.length - 1]),
         {"level before": low, "peak level": peak, "factor": peak / low},
     )
 
@@ -200,8 +197,8 @@ def _burst(run: Signals, tag: str, step: Ints, log: Floats, cut: Blocks, limit: 
     peaks = _far_above(log, usual, Excursions.of(log, limit.sigmas, 0.0), limit, 1)
     length = 4  # longer ones show in the medians of 4 points, of 16, and so on
     while not peaks and len(log) >= _STRETCHES * length:
-        found = Excursions.of_stretches(log, limit.sigmas, 0.0, len(log) // length)
-        peaks = _far_above(log, usual, found, limit, length)
+        stretches = Excursions.of_stretches(log, limit.sigmas, 0.0, len(log) // length)
+        peaks = _far_above(log, usual, stretches, limit, length)
         length *= 4
     peaks = peaks or _outliers(excess, begin, median(cut.sigma), limit)
     if not peaks:
@@ -212,9 +209,9 @@ def _burst(run: Signals, tag: str, step: Ints, log: Floats, cut: Blocks, limit: 
     return Hit(
         f"{tag} jumps to {10 ** log[peak.top]:.4g} at step {step[peak.top]}, usually at most {most:.4g}"
         f"{'' if len(peaks) == 1 else f'; {len(peaks)} such jumps'}{'; clipping limits the effect' if clips else ''}",
-        tag,
-        (int(step[peaks[0].first]), int(step[peaks[-1].last])),
-        {"peak": float(10 ** log[peak.top]), "usual": most, "sigmas": peak.sigmas},
+        (tag,),
+        (step[peaks[0].first], step[peaks[-1].last]),
+        {"peak": 10 ** log[peak.top], "usual": most, "sigmas": peak.sigmas},
         len(peaks),
         Severity.INFO if clips else None,
     )
@@ -227,10 +224,10 @@ def _highest_before(cut: Blocks, n: int) -> Floats:
     return np.asarray(np.repeat(before, np.diff(np.append(cut.start, n))))
 
 
-def _far_above(log: Floats, usual: Floats, found: Excursions, limit: ExplodingNormLimits, length: int) -> list[Peak]:
+def _far_above(log: Floats, usual: Floats, jumps: Excursions, limit: ExplodingNormLimits, length: int) -> list[Peak]:
     """The excursions that reach `factor` times the usual norm until then; stretches must reach it in their median."""
     peaks = []
-    for peak in [*found.returned, *([found.unreturned] if found.unreturned else [])]:
+    for peak in [*jumps.returned, *filter(None, [jumps.unreturned])]:
         most = max(float(usual[peak.first]), peak.level)
         height = float(log[peak.top]) if length == 1 else median(log[peak.first : peak.last + 1])
         if peak.first >= limit.warm_up * len(log) and height >= most + np.log10(limit.factor):
@@ -259,7 +256,7 @@ def _outliers(excess: Floats, begin: int, noise: float, limit: ExplodingNormLimi
         apart = at_one_place or excess[at].min() >= max(
             _CLEARLY * least, _APART * excess[excess < least].max(initial=0.0)
         )
-        found = apart and len(excess) < _TAIL_TELLS
+        is_jump = apart and len(excess) < _TAIL_TELLS
     else:
         among = _FURTHEST * excess >= excess.max()
         far, others = np.flatnonzero(among), excess[~among].max(initial=-np.inf)
@@ -267,8 +264,8 @@ def _outliers(excess: Floats, begin: int, noise: float, limit: ExplodingNormLimi
         at = far if apart else at
         share = len(at) / (len(excess) - at[0])
         none_at_first = int(np.argmax(2 * excess >= least))  # counting lesser jumps too
-        found = (apart or share >= limit.share) and (1 - share) ** none_at_first <= _AS_EVER
-    if not found:
+        is_jump = (apart or share >= limit.share) and (1 - share) ** none_at_first <= _AS_EVER
+    if not is_jump:
         return []
     tops = (begin + at).tolist()
     sigmas = [in_sigmas(far, noise) for far in excess[at].tolist()]

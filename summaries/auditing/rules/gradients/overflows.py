@@ -83,8 +83,8 @@ def lost_scales(run: Signals) -> Iterator[Hit]:
         yield Hit(
             f"{signal.tag} falls from {value[begin]:.4g} at step {step[begin]} to {value[end]:.4g} at step {step[end]}:"
             f" all those steps overflowed and were skipped",
-            signal.tag,
-            (int(step[begin]), int(step[-1])),
-            {"before": float(value[begin]), "last": float(value[-1]), "points": len(value) - begin},
+            (signal.tag,),
+            step[begin:],
+            {"before": value[begin], "last": value[-1], "points": len(value) - begin},
             severity=Severity.WARNING,
         )

@@ -41,18 +41,14 @@ class VanishingGradientLimits(Limits):
 @RULES.add("GL403", "vanishing-gradient", Severity.WARNING, VanishingGradientLimits, needs=("gradient_norm",))
 def vanishing_gradient(run: Signals, limit: VanishingGradientLimits) -> Iterator[Hit]:
     """The gradient of a variable is tiny compared with the others."""
-    norms = {
-        variable: signal
-        for variable, signal in run.for_variable("gradient_norm").items()
-        if len(signal.finite) >= limit.min_points
-    }
+    norms = _norms(run, limit.min_points)
     if len(norms) < 2:  # noqa: PLR2004 - nothing to compare with
         return
-    early = {variable: _level(signal.finite, 0.0, 1 / 3) for variable, signal in norms.items()}
-    late = {variable: _level(signal.finite, 2 / 3, 1.0) for variable, signal in norms.items()}
+    early = {variable: _level(norm, 0.0, 1 / 3) for variable, norm in norms.items()}
+    late = {variable: _level(norm, 2 / 3, 1.0) for variable, norm in norms.items()}
     usual_early, usual_late = upper_quartile_of_others(early), upper_quartile_of_others(late)
     dead = dead_variables(run, _ZEROS)
-    for variable, signal in norms.items():
+    for variable, norm in norms.items():
         if variable in dead:
             continue
         usual, began = usual_late[variable], usual_early[variable]
@@ -66,17 +62,23 @@ def vanishing_gradient(run: Signals, limit: VanishingGradientLimits) -> Iterator
         fall = ratio / (early[variable] / began) if early[variable] > 0 else 1.0
         tiny = late[variable] < limit.floor and ratio < _TINY * limit.ratio
         if ratio < limit.ratio or (fall < limit.fall and ratio < _FALLEN * limit.ratio) or tiny:
-            step, value = signal.finite.step, signal.finite.value
+            step, value = norm.step, norm.value
             now = f"has norm {late[variable]:.3g}"
             if not late[variable]:
                 alive = np.flatnonzero(value)
                 now = f"is exactly zero since step {step[alive[-1] + 1 if len(alive) else 0]}"
             yield Hit(
                 f"the gradient of {variable} {now} where others have {usual:.3g}",
-                signal.tag,
-                (int(step[-len(step) // 3]), int(step[-1])),
+                (norm.tag,),
+                step[-len(step) // 3 :],
                 {"norm": late[variable], "norm of others": usual, "ratio": ratio, "norm at first": early[variable]},
             )
+
+
+def _norms(run: Signals, min_points: int) -> dict[str, Series]:
+    """The gradient norm of each variable that has enough finite points."""
+    norms = {variable: signal.finite for variable, signal in run.for_variable("gradient_norm").items()}
+    return {variable: norm for variable, norm in norms.items() if len(norm) >= min_points}
 
 
 def upper_quartile_of_others(norms: Mapping[str, float]) -> dict[str, float]:
@@ -119,7 +121,7 @@ class Dead(NamedTuple):
 
 def dead_variables(run: Signals, min_points: float) -> dict[str, Dead]:
     """The variables whose gradient or update is zero throughout, or drops to zero at some point and stays there."""
-    found: dict[str, Dead] = {}
+    died: dict[str, Dead] = {}
     for role, dead in _DEAD_VALUES.items():
         variables = run.for_variable(role)
         since = {variable: _dead_since(signal, dead, min_points) for variable, signal in variables.items()}
@@ -128,8 +130,8 @@ def dead_variables(run: Signals, min_points: float) -> dict[str, Dead]:
         for variable, point in since.items():
             if point is None or (nothing_moves and (point or role.startswith("update"))):
                 continue
-            found.setdefault(variable, Dead(variables[variable], point))
-    return found
+            died.setdefault(variable, Dead(variables[variable], point))
+    return died
 
 
 def _dead_since(signal: Signal, dead: float, min_points: float) -> int | None:
@@ -167,16 +169,15 @@ def dead_variable(run: Signals, limit: DeadVariableLimits) -> Iterator[Hit]:
         step = dead.signal.standing.step
         what = "update" if dead.signal.meaning.role.startswith("update") else "gradient"
         alike.setdefault((what, int(step[dead.since]), len(step) - dead.since), {})[variable] = dead
-    for (what, first, points), found in alike.items():
-        (signal, since), *others = found.values()
-        verb = f"s of {listed(list(found))} are" if others else f" of {listed(list(found))} is"
+    for (what, first, points), variables in alike.items():
+        signal, since = next(iter(variables.values()))
+        verb = f"s of {listed(list(variables))} are" if len(variables) > 1 else f" of {listed(list(variables))} is"
         yield Hit(
             f"the {what}{verb} zero at all {points} points{f' since step {first}' if since else ''}",
-            signal.tag,
-            (first, int(signal.standing.step[-1])),
+            [dead.signal.tag for dead in variables.values()],
+            (first, signal.standing.step[-1]),
             {"points": points, "of": len(signal.standing)},
-            len(found),
-            others=tuple(other.signal.tag for other in others),
+            len(variables),
         )
 
 
@@ -191,21 +192,13 @@ class DominatingLayerLimits(Limits):
 @RULES.add("GL407", "dominating-layer", Severity.INFO, DominatingLayerLimits, needs=("gradient_norm",))
 def dominating_layer(run: Signals, limit: DominatingLayerLimits) -> Iterator[Hit]:
     """One variable accounts for nearly all of the global norm."""
-    norms = {
-        variable: signal.finite
-        for variable, signal in run.for_variable("gradient_norm").items()
-        if len(signal.finite) >= limit.min_points
-    }
+    norms = _norms(run, limit.min_points)
     if len(norms) < limit.min_variables:
         return
     squares = {variable: median(series.value) ** 2 for variable, series in norms.items()}
     total = sum(squares.values())
     for variable, square in squares.items():
         if total > 0 and np.isfinite(total) and square / total >= limit.share:
-            step = norms[variable].step
-            yield Hit(
-                f"{variable} accounts for {square / total:.0%} of the squared norm of all gradients",
-                run.for_variable("gradient_norm")[variable].tag,
-                (int(step[0]), int(step[-1])),
-                {"share": square / total, "variables": len(norms)},
-            )
+            message = f"{variable} accounts for {square / total:.0%} of the squared norm of all gradients"
+            evidence = {"share": square / total, "variables": len(norms)}
+            yield Hit(message, (norms[variable].tag,), norms[variable].step, evidence)

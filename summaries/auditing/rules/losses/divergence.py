@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "loss_diverges"]
 
 RULES = Ruleset()
 
@@ -119,10 +119,9 @@ def _explodes(signal: Signal, series: Series, limit: LossDivergesLimits) -> Iter
     if first > 0 and last == value.max() and last >= limit.explodes * first:
         yield Hit(
             f"{signal.tag} rises from {first:.4g} at step {series.step[0]} to {last:.4g} at step {series.step[-1]}",
-            signal.tags[0],
-            (int(series.step[0]), int(series.step[-1])),
+            signal.tags,
+            series.step,
             {"best": first, "end": last, "highest": last},
-            others=signal.tags[1:],
         )
 
 
@@ -201,16 +200,10 @@ def _hit(signal: Signal, series: Series, since: int, best: float, end: float, si
     return Hit(
         f"{signal.tag} rises from {value[low]:.4g} at step {step[low]} to {value[last]:.4g} at step {step[last]}"
         f"{peak if higher else ''}",
-        signal.tags[0],
-        (int(step[since]), int(step[-1])),
-        {
-            "best": float(value[low]),
-            "end": float(value[last]),
-            "highest": float(value[top]),
-            "sigmas": sigmas,
-        },
+        signal.tags,
+        step[since:],
+        {"best": value[low], "end": value[last], "highest": value[top], "sigmas": sigmas},
         severity=Severity.INFO if value[last] < (best + end) / 2 else None,
-        others=signal.tags[1:],
     )
 
 

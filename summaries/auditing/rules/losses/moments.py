@@ -1,4 +1,4 @@
-"""GL301 and GL302: losses that are not finite, and that jump and come back."""
+"""GL301, GL302 and GL306: losses that are not finite, that conceal it, and that jump and come back."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.gradients import overflows
+from summaries.auditing.rules.losses.overfitting import overfitting
 from summaries.auditing.rules.losses.warm_restarts import explained_by_rate, recur_as_restarts
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.loss_names import LOSS_ROLES
@@ -25,6 +26,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("loss", "validation_loss", of_moments=True)
 _LOSSES = "loss", "validation_loss", "auxiliary_loss"
+_CERTAIN = 1000  # times the noise: beyond that the number means little
 _LASTS = 5  # points of a spike that is told with where it ends
 _SHORT, _LONG = 300, 1000  # points: in fewer, blocks of a falling loss are all slope; in more, spikes may last
 _LENGTHS, _ENOUGH = (16, 256, 4096), 200  # points of a stretch, and how many stretches tell a spike from noise
@@ -34,20 +36,21 @@ _FEWEST, _RISE_OF_FEWEST = 400, 0.25  # stretches of any run, and the rise that 
 @RULES.add("GL301", "non-finite-loss", Severity.ERROR, overflows.OverflowLimits, needs=_LOSSES)
 def non_finite_loss(run: Signals, limit: overflows.OverflowLimits) -> Iterator[Hit]:
     """Losses are NaN or infinite; the losses of one event become one finding."""
-    found = _with_bad_values(run.of(*_LOSSES))
-    if found:  # a metric may be undefined by itself, as without a sample, and an unknown tag may be anything
-        found += [one for one in _with_bad_values(run.of("metric", "")) if _fails_with(*one, found)]
-    skipped = {signal.tag for signal, _ in found if overflows.skipped(run, signal.standing, limit)}
+    failing = _not_finite(run.of(*_LOSSES))
+    if failing:  # a metric may be undefined by itself, as without a sample, and an unknown tag may be anything
+        others = _not_finite(run.of("metric", ""))
+        failing += [(signal, at) for signal, at in others if _fails_with(signal, at, failing)]
+    skipped = {signal.tag for signal, _ in failing if overflows.skipped(run, signal.standing, limit)}
     for overflow in (False, True):
-        group = [(signal, at) for signal, at in found if (signal.tag in skipped) is overflow]
+        group = [(signal, at) for signal, at in failing if (signal.tag in skipped) is overflow]
         if group:
-            yield _not_finite(group, run.main_loss, overflow=overflow)
+            yield _failure(group, run.main_loss, overflow=overflow)
 
 
-def _with_bad_values(signals: Iterable[Signal]) -> list[tuple[Signal, Ints]]:
+def _not_finite(signals: Iterable[Signal]) -> list[tuple[Signal, Ints]]:
     """Signals with values that are not finite, and where these are among the standing points, by index."""
-    found = [(signal, (~np.isfinite(signal.standing.value)).nonzero()[0]) for signal in signals]
-    return [(signal, at) for signal, at in found if len(at)]
+    points = ((signal, np.flatnonzero(~np.isfinite(signal.standing.value))) for signal in signals)
+    return [(signal, at) for signal, at in points if len(at)]
 
 
 def _fails_with(metric: Signal, at: Ints, losses: Sequence[tuple[Signal, Ints]]) -> bool:
@@ -56,21 +59,20 @@ def _fails_with(metric: Signal, at: Ints, losses: Sequence[tuple[Signal, Ints]])
     return any(step in loss.standing.step[bad] for loss, bad in losses)
 
 
-def _first_and_most_important(group: list[tuple[Signal, Ints]], main: Signal | None) -> tuple[Signal, Ints]:
+def _clearest(group: list[tuple[Signal, Ints]], main: Signal | None) -> tuple[Signal, Ints]:
     """The main loss, unless a training loss with more points showed it before; else the first in time, a loss first."""
-    group = [one for one in group if one[0].meaning.role in LOSS_ROLES] or group
-    when = {signal.tag: float(signal.standing.wall_time[at[0]]) for signal, at in group}
-    shown = [entry for entry in group if entry[0] is main]
-    if main is not None and shown:
-        finer = [one for one in group if one[0].meaning.role == "loss" and len(one[0]) > len(main)]
-        shown += [one for one in finer if when[one[0].tag] < when[main.tag]]
-    return min(shown or group, key=lambda entry: (when[entry[0].tag], entry[0].standing.step[entry[1][0]]))
+    group = [pair for pair in group if pair[0].meaning.role in LOSS_ROLES] or group
+    began = {signal.tag: float(signal.standing.wall_time[at[0]]) for signal, at in group}
+    candidates = [pair for pair in group if pair[0] is main]
+    if main is not None and candidates:
+        finer = [pair for pair in group if pair[0].meaning.role == "loss" and len(pair[0]) > len(main)]
+        candidates += [pair for pair in finer if began[pair[0].tag] < began[main.tag]]
+    return min(candidates or group, key=lambda pair: (began[pair[0].tag], pair[0].standing.step[pair[1][0]]))
 
 
-def _not_finite(group: list[tuple[Signal, Ints]], main: Signal | None, *, overflow: bool) -> Hit:
-    signal, at = _first_and_most_important(group, main)
+def _failure(group: list[tuple[Signal, Ints]], main: Signal | None, *, overflow: bool) -> Hit:
+    signal, at = _clearest(group, main)
     series = signal.standing
-    first, last = int(series.step[at[0]]), int(series.step[at[-1]])
     if len(at) < len(series) - at[0]:
         how = f"at {len(at)} of {counted(len(series), 'point')}"
     elif len(at) == 1:
@@ -78,17 +80,46 @@ def _not_finite(group: list[tuple[Signal, Ints]], main: Signal | None, *, overfl
     else:
         same = len(np.unique(series.value[at])) == 1  # NaNs are alike here
         how = "and stays so to the end" if same else "and not finite from there to the end"
-    others = tuple(other.tag for other, _ in group if other is not signal)
+    others = [other.tag for other, _ in group if other is not signal]
     return Hit(
-        f"{signal.tag} is {series.value[at[0]]:g} at step {first}, {how}{beside(others)}"
+        f"{signal.tag} is {series.value[at[0]]:g} at step {series.step[at[0]]}, {how}{beside(others)}"
         f"{'; the loss scale was lowered, so these steps were skipped' if overflow else ''}",
-        signal.tag,
-        (first, last),
+        (signal.tag, *others),
+        series.step[at],
         {"points": len(at), "of": len(series), "first value": str(series.value[at[0]]), "tags": len(group)},
         len(at),
         Severity.INFO if overflow else None,
-        others,
     )
+
+
+class ConcealedNanLimits(Limits):
+    """The thresholds of concealed-nan."""
+
+    min_points: int = whole(3)  # of a loss where the norm is not finite
+
+
+@RULES.add("GL306", "concealed-nan", Severity.ERROR, ConcealedNanLimits, needs=("global_norm",))
+def concealed_nan(run: Signals, limit: ConcealedNanLimits) -> Iterator[Hit]:
+    """A loss is exactly zero, or repeats itself, wherever the gradient norm is not finite: a filter replaced NaN."""
+    for signal in run.of("loss"):
+        loss = signal.latest
+        zero = loss.value == 0
+        replaced = zero | (np.diff(loss.value, prepend=np.nan) == 0)
+        for norm in (norm.latest for norm in run.of("global_norm")):
+            there = np.isin(loss.step, norm.step[~np.isfinite(norm.value)])
+            elsewhere = np.isin(loss.step, norm.step) & ~there
+            concealed = np.flatnonzero(there & replaced)
+            if len(concealed) >= limit.min_points and replaced[there].all() and not replaced[elsewhere].any():
+                what = "exactly 0" if zero[concealed].all() else "the same as before"
+                yield Hit(
+                    f"{signal.tag} is {what} at all {len(concealed)} points where {norm.tag} is not finite: a filter"
+                    f" replaced losses that were not",
+                    (signal.tag,),
+                    loss.step[concealed],
+                    {"points": len(concealed), "of": len(loss)},
+                    len(concealed),
+                )
+                break
 
 
 class LossSpikeLimits(Limits):
@@ -99,7 +130,7 @@ class LossSpikeLimits(Limits):
     min_points: int = whole(30, 20)  # of a loss
 
 
-@RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, unless="GL305")
+@RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, unless=overfitting)
 def loss_spike(run: Signals, limit: LossSpikeLimits) -> Iterator[Hit]:
     """The loss jumps far above its level, and comes back."""
     if run.moving_target:
@@ -108,9 +139,9 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Iterator[Hit]:
         series = without_zeros(signal.finite)
         if len(series) < limit.min_points or not np.ptp(series.value):
             continue
-        found = _excursions(series.value, limit)
+        jumps = _excursions(series.value, limit)
         peaks = [
-            peak for peak in found.returned if not explained_by_rate(run, series, peak.first - found.reach, peak.top)
+            peak for peak in jumps.returned if not explained_by_rate(run, series, peak.first - jumps.reach, peak.top)
         ]
         if not peaks or recur_as_restarts(series.value, peaks):
             continue
@@ -125,16 +156,10 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Iterator[Hit]:
         yield Hit(
             f"{signal.tag} {how} from {value[low]:.4g} at step {step[low]} to {value[worst.top]:.4g} at step"
             f" {step[worst.top]}{back}; the rise is {_times(worst.sigmas)} its noise{several}",
-            signal.tags[0],
-            (int(step[peaks[0].first]), int(step[peaks[-1].last])),
-            {
-                "peak": float(value[worst.top]),
-                "level": float(value[low]),
-                "sigmas": worst.sigmas,
-                "step": int(step[worst.top]),
-            },
+            signal.tags,
+            (step[peaks[0].first], step[peaks[-1].last]),
+            {"peak": value[worst.top], "level": value[low], "sigmas": worst.sigmas, "step": step[worst.top]},
             len(peaks),
-            others=signal.tags[1:],
         )
 
 
@@ -148,20 +173,20 @@ def _recovered(value: Floats, peak: Peak, level: float) -> int:
 
 
 def _times(sigmas: float) -> str:
-    """How many times the noise; beyond a thousand the number means little."""
-    return f"{sigmas:.0f} times" if sigmas <= 1000 else "over 1,000 times"  # noqa: PLR2004 - see above
+    """How many times the noise."""
+    return f"{sigmas:.0f} times" if sigmas <= _CERTAIN else f"over {_CERTAIN:,} times"
 
 
 def _excursions(values: Floats, limit: LossSpikeLimits) -> Excursions:
     """Find spikes of single points; if there are none, longer ones, in the medians of 16 points, of 256, and so on."""
     n = len(values)
-    found = Excursions.of(values, limit.sigmas, limit.min_rise)
-    if n < _SHORT and not found.returned:
-        found = Excursions.of(values, limit.sigmas, limit.min_rise, nearest=True)
+    jumps = Excursions.of(values, limit.sigmas, limit.min_rise)
+    if n < _SHORT and not jumps.returned:
+        jumps = Excursions.of(values, limit.sigmas, limit.min_rise, nearest=True)
     counts = [n // length for length in _LENGTHS if n >= _ENOUGH * length]
     for count in [*counts, _FEWEST] if n >= _LONG else []:
-        if found.returned:
+        if jumps.returned:
             break
         least = limit.min_rise if count != _FEWEST else max(limit.min_rise, _RISE_OF_FEWEST)
-        found = Excursions.of_stretches(values, limit.sigmas, least, count)
-    return found
+        jumps = Excursions.of_stretches(values, limit.sigmas, least, count)
+    return jumps

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.losses.divergence import loss_diverges
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import Course, may_be_a_score
 from summaries.robust import changes, median, sigma
@@ -44,8 +45,7 @@ class LossNotDecreasingLimits(Limits):
     learnt: float = proportion(0.9)  # of a metric that is a share: below it, there is
 
 
-# Of a loss that diverges, GL304 says more.
-@RULES.add("GL303", "loss-not-decreasing", Severity.WARNING, LossNotDecreasingLimits, unless="GL304")
+@RULES.add("GL303", "loss-not-decreasing", Severity.WARNING, LossNotDecreasingLimits, unless=loss_diverges)
 def loss_not_decreasing(run: Signals, limit: LossNotDecreasingLimits) -> Iterator[Hit]:
     """The loss does not go down over the whole run."""
     if run.moving_target:
@@ -84,13 +84,8 @@ def _unchanged(signal: Signal, series: Series, limit: LossNotDecreasingLimits) -
     if np.ptp(value) > limit.no_change * abs(median(value)):
         return None
     first, last = _told_apart(float(value[0]), float(value[-1]))
-    return Hit(
-        f"{signal.tag} hardly changes in {len(value)} points: {first} at first, {last} in the end",
-        signal.tags[0],
-        (int(series.step[0]), int(series.step[-1])),
-        {"first": float(value[0]), "last": float(value[-1]), "range": float(np.ptp(value)), "points": len(value)},
-        others=signal.tags[1:],
-    )
+    message = f"{signal.tag} hardly changes in {len(value)} points: {first} at first, {last} in the end"
+    return Hit(message, signal.tags, series.step, _range(value))
 
 
 def _not_moved(run: Signals, limit: LossNotDecreasingLimits) -> Hit | None:
@@ -99,7 +94,7 @@ def _not_moved(run: Signals, limit: LossNotDecreasingLimits) -> Hit | None:
     The training loss must not have fallen either, so that nothing was learnt before the first of them.
     """
     for signal in [*run.of("validation_loss"), *run.of("metric")]:
-        value, step = signal.finite.value, signal.finite.step
+        value = signal.finite.value
         if not _is_still(signal, value, limit):
             continue
         trained = run if run.training is None else run.training
@@ -111,11 +106,16 @@ def _not_moved(run: Signals, limit: LossNotDecreasingLimits) -> Hit | None:
         what = f"hardly changes in {len(value)} validations: {first} at first, {last} in the end"
         return Hit(
             f"{signal.tag} {what if np.ptp(value) else f'is {first} at all {len(value)} points'}; nor does {name} fall",
-            signal.tag,
-            (int(step[0]), int(step[-1])),
-            {"first": float(value[0]), "last": float(value[-1]), "range": float(np.ptp(value)), "points": len(value)},
+            (signal.tag,),
+            signal.finite.step,
+            _range(value),
         )
     return None
+
+
+def _range(value: Floats) -> dict[str, float]:
+    """The evidence that values hardly change."""
+    return {"first": value[0], "last": value[-1], "range": np.ptp(value), "points": len(value)}
 
 
 def _is_still(signal: Signal, value: Floats, limit: LossNotDecreasingLimits) -> bool:
@@ -156,10 +156,9 @@ def _back_at_its_start(signal: Signal, series: Series, limit: LossNotDecreasingL
     return Hit(
         f"{signal.tag} rises from {start:.4g} to {value[top]:.4g} at step {series.step[top]}, and the median of"
         f" its last {len(last)} points is {end:.4g}: nothing was learnt",
-        signal.tags[0],
-        (int(series.step[0]), int(series.step[-1])),
-        {"first": start, "highest": float(value[top]), "last third": end, "noise": noise, "points": n},
-        others=signal.tags[1:],
+        signal.tags,
+        series.step,
+        {"first": start, "highest": value[top], "last third": end, "noise": noise, "points": n},
     )
 
 
@@ -186,10 +185,9 @@ def _worse_than_at_first(signal: Signal, series: Series, limit: LossNotDecreasin
     return Hit(
         f"{signal.tag} is {value[0]:.4g} at step {series.step[0]}, and over {limit.times:g} times that at"
         f" {len(worse)} of {len(value)} points; its highest point is {value[top]:.4g} at step {series.step[top]}",
-        signal.tags[0],
-        (int(series.step[worse[0]]), int(series.step[worse[-1]])),
-        {"first": float(value[0]), "highest": float(value[top]), "worse": len(worse), "points": len(value)},
-        others=signal.tags[1:],
+        signal.tags,
+        series.step[worse],
+        {"first": value[0], "highest": value[top], "worse": len(worse), "points": len(value)},
     )
 
 
@@ -212,18 +210,17 @@ def _not_falling(signal: Signal, series: Series, limit: LossNotDecreasingLimits)
     noise = " by more than its noise" if flat and fall > 0 else ""
     return Hit(
         f"{signal.tag} {not_falls}{noise} in {n} points: {early} in the first third, {late} in the last{how}",
-        signal.tags[0],
-        (int(series.step[0]), int(series.step[-1])),
+        signal.tags,
+        series.step,
         {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
         severity=None if sure else Severity.INFO,
-        others=signal.tags[1:],
     )
 
 
 def _told_apart(one: float, other: float) -> tuple[str, str]:
     """Two numbers in 4 digits, or in as many as tell them apart, up to 7."""
-    told = [(f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in (4, 5, 6, 7)]
-    return next((pair for pair in told if pair[0] != pair[1]), told[0])
+    pairs = [(f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in (4, 5, 6, 7)]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
 def _is_left_to_learn(run: Signals, limit: LossNotDecreasingLimits) -> bool:

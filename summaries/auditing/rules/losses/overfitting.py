@@ -12,7 +12,6 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
 from summaries.auditing.statistics.course import bend, level_between, scatter_about_trend, trend_between, value_at
-from summaries.reading.series import Series
 from summaries.robust import OF_MEDIAN, blocks, median, monotone_trend
 from summaries.words import beside
 
@@ -21,8 +20,9 @@ if TYPE_CHECKING:
 
     from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signal, Signals
+    from summaries.reading.series import Series
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "overfitting"]
 
 RULES = Ruleset()
 _FEW = 5  # levels that show a trend
@@ -43,7 +43,7 @@ class OverfittingLimits(Limits):
 def overfitting(run: Signals, limit: OverfittingLimits) -> Iterator[Hit]:
     """Validation losses rise while the training losses to which they belong fall."""
     trained = run if run.of("loss") or run.training is None else run.training
-    found = []
+    rising = []
     for signal in run.of("validation_loss"):
         loss = trained.trained_with(signal)
         series = signal.finite
@@ -53,14 +53,13 @@ def overfitting(run: Signals, limit: OverfittingLimits) -> Iterator[Hit]:
         falls = on_the_axis_of(series, loss.finite)
         name = loss.tag if trained is run else f"{loss.tag} of {trained.name}"
         clock = "" if have_one_axis(series, loss.finite) else ", by the clock,"
-        falls = Series(name + clock, falls.step, falls.wall_time, falls.value)
-        hit = _overfits(signal, series, falls, limit)
+        hit = _overfits(signal, series, replace(falls, tag=name + clock), limit)
         if hit is not None:
-            found.append(((loss is not trained.objective, not have_one_axis(series, loss.finite)), hit))
-    if found:  # that of the objective, on its axis, if there is one, else the first
-        hit = min(found, key=lambda pair: pair[0])[1]
-        others = tuple(other.tag for _, other in found if other is not hit)
-        yield replace(hit, message=hit.message + beside(others, "does"), others=others)
+            rising.append(((loss is not trained.objective, not have_one_axis(series, loss.finite)), hit))
+    if rising:  # that of the objective, on its axis, if there is one, else the first
+        hit = min(rising, key=lambda pair: pair[0])[1]
+        others = [tag for _, other in rising if other is not hit for tag in other.tags]
+        yield replace(hit, message=hit.message + beside(others, "does"), tags=(*hit.tags, *others))
 
 
 def _rises_for_good(level: Floats, best: int, rise: float, error: float, limit: OverfittingLimits) -> bool:
@@ -124,7 +123,7 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: OverfittingLi
         how = f"falls from about {before:.4g} to about {after:.4g}" if falls else f"stays at about {now:.4g}"
     return Hit(
         f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag} {how}",
-        signal.tag,
+        (signal.tag,),
         (start, stop),
         {"best": lowest, "end": end, "training then": then, "training at the end": now},
     )

@@ -57,9 +57,9 @@ def slowing_down(run: Signals, limit: SlowingDownLimits) -> Iterator[Hit]:
         return
     yield Hit(
         f"a step takes {pace[0]:.3g} s at first and {pace[-1]:.3g} s in the end; it became slower all along",
-        signal.tag,
-        (int(series.step[0]), int(series.step[-1])),
-        {"first seconds": float(pace[0]), "last seconds": float(pace[-1]), "factor": float(pace[-1] / pace[0])},
+        (signal.tag,),
+        series.step,
+        {"first seconds": pace[0], "last seconds": pace[-1], "factor": pace[-1] / pace[0]},
     )
 
 
@@ -90,13 +90,9 @@ def constant_metric(run: Signals, limit: ConstantMetricLimits) -> Iterator[Hit]:
         series = signal.latest
         value = series.value[0] if len(series) else math.nan
         if len(series) >= limit.min_points and math.isfinite(value) and (series.value == value).all():
-            yield Hit(
-                f"{signal.tag} is {value:.6g} at all {len(series)} points",
-                signal.tag,
-                (int(series.step[0]), int(series.step[-1])),
-                {"value": float(value), "points": len(series)},
-                len(series),
-            )
+            message = f"{signal.tag} is {value:.6g} at all {len(series)} points"
+            evidence = {"value": value, "points": len(series)}
+            yield Hit(message, (signal.tag,), series.step, evidence, len(series))
 
 
 class PlateauLimits(Limits):
@@ -127,7 +123,7 @@ def plateau(run: Signals, limit: PlateauLimits) -> Iterator[Hit]:
         yield Hit(
             f"{signal.tag} comes down to {medians[near]:.4g} by step {series.step[until]}, and to {best:.4g} at best in"
             f" the {1 - (until + 1) / len(series):.0%} of its points after that",
-            signal.tag,
-            (int(series.step[until]), int(series.step[-1])),
-            {"level": float(medians[near]), "best": best, "start": float(medians[0]), "points": rest},
+            (signal.tag,),
+            series.step[until:],
+            {"level": medians[near], "best": best, "start": medians[0], "points": rest},
         )

@@ -54,9 +54,9 @@ def update_spike_first(run: Signals, limit: UpdateSpikeFirstLimits) -> Iterator[
         yield Hit(
             f"the norm of the updates jumps {lead} point{'s' * (max(lags) > 1)} before {signal.tag} does,"
             f" at {counted(len(pairs), 'spike')}",
-            signal.tag,
-            (int(series.step[pairs[0][0].first]), int(series.step[pairs[-1][0].last])),
-            {"points ahead": float(np.median(lags))},
+            (signal.tag,),
+            (series.step[pairs[0][0].first], series.step[pairs[-1][0].last]),
+            {"points ahead": np.median(lags)},
             len(pairs),
         )
 

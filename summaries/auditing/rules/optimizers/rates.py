@@ -64,8 +64,8 @@ def learning_rate(run: Signals, limit: LearningRateLimits) -> Iterator[Hit]:
         yield Hit(
             f"{signal.tag} {what}: {value[first]:.4g} at step {step[first]}{before}"
             f"{'' if len(at) == 1 else f'; {len(at)} such points'}",
-            signal.tag,
-            (int(step[first]), int(step[at[-1]])),
+            (signal.tag,),
+            step[at],
             {"value": str(value[first]), "points": len(at), "of": len(value)},
             len(at),
             severity,
@@ -98,7 +98,7 @@ def _zeros(value: Floats, max_zero: float, signal: Signal) -> Ints:
         return at
     fine, starts = max(2.0, max_zero * len(value)), _starts(signal)
     stretches = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
-    wrong = [one for one in stretches if len(one) > fine or _drops_out(value, int(one[0]), int(one[-1]) + 1, starts)]
+    wrong = [zeros for zeros in stretches if len(zeros) > fine or _drops_out(value, zeros[0], zeros[-1] + 1, starts)]
     return np.concatenate([at[:0], *wrong])
 
 
@@ -129,8 +129,8 @@ def _jumps(value: Floats, jump: float, signal: Signal) -> Ints:
     down = starts[value[starts] < value[starts - 1]]
     changed = np.setdiff1d(changed, np.concatenate([down, *(starts + i for i in range(1, _WARM_UP_POINTS))]))
     astray = _astray(value, changed, jump)
-    found = [at for at, far in zip(changed.tolist(), astray, strict=True) if far or _comes_back(value, at)]
-    return np.array([at for at in found if _abrupt(value, at)], np.int64)
+    wrong = [at for at, far in zip(changed.tolist(), astray, strict=True) if far or _comes_back(value, at)]
+    return np.array([at for at in wrong if _abrupt(value, at)], np.int64)
 
 
 def _abrupt(value: Floats, at: int) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.gradients.variables import dead_variables, upper_quartile_of_others
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
+from summaries.auditing.signals.signals import common_points
 from summaries.robust import block_medians, median, since
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ def update_ratio(run: Signals, limit: UpdateRatioLimits) -> Iterator[Hit]:
             continue
         yield Hit(
             f"the updates of {variable} are {value:.3g} of its weights, {how} {bound:g}",
-            tag,
-            (int(step[at[0]]), int(step[at[-1]])),
+            (tag,),
+            step[at],
             {"ratio": value, "bound": bound, "points": len(ratio)},
         )
 
@@ -91,11 +92,8 @@ def _weights(run: Signals, least: float) -> dict[str, float]:
 
     Those are `least` times the norm of the other variables' weights; for a bias, the norm itself.
     """
-    norms = {
-        variable: median(signal.finite.value)
-        for variable, signal in run.for_variable("weight_norm").items()
-        if len(signal.finite)
-    }
+    finite = {variable: signal.finite.value for variable, signal in run.for_variable("weight_norm").items()}
+    norms = {variable: median(value) for variable, value in finite.items() if len(value)}
     weights = {}
     for variable, usual in upper_quartile_of_others(norms).items():
         enough = usual if _BIAS.fullmatch(variable) else least * usual
@@ -105,19 +103,14 @@ def _weights(run: Signals, least: float) -> dict[str, float]:
 
 def _ratios(run: Signals) -> dict[str, tuple[str, Ints, Floats]]:
     """The update norm over the weight norm of each variable: as logged, or computed from both norms."""
-    found = {}
-    for variable, signal in run.for_variable("update_ratio").items():
-        found[variable] = signal.tag, signal.finite.step, signal.finite.value
+    logged = run.for_variable("update_ratio")
+    ratios = {variable: (signal.tag, signal.finite.step, signal.finite.value) for variable, signal in logged.items()}
     weights = run.for_variable("weight_norm")
     for variable, signal in run.for_variable("update_norm").items():
-        if variable in found or variable not in weights:
-            continue
-        a, b = signal.latest, weights[variable].latest
-        step, i, j = np.intersect1d(a.step, b.step, return_indices=True)
-        x, y = a.value[i], b.value[j]
-        fine = np.isfinite(x) & np.isfinite(y) & (y > 0)
-        found[variable] = signal.tag, step[fine], x[fine] / y[fine]
-    return found
+        if variable not in ratios and variable in weights:
+            step, update, weight = common_points(signal, weights[variable])
+            ratios[variable] = signal.tag, step, update / weight
+    return ratios
 
 
 @RULES.add("GL502", "damaged-slot", Severity.ERROR, needs=_SLOT_ROLES, of_moments=True)
@@ -135,8 +128,8 @@ def damaged_slot(run: Signals, limit: Limits) -> Iterator[Hit]:
             yield Hit(
                 f"the slot {slot} of {variable} is {what}: {signal.meaning.role[5:]} {series.value[at[0]]:.4g} at step"
                 f" {series.step[at[0]]}",
-                signal.tag,
-                (int(series.step[at[0]]), int(series.step[at[-1]])),
+                (signal.tag,),
+                series.step[at],
                 {"points": len(at), "of": len(series), "first value": str(series.value[at[0]])},
                 len(at),
             )
@@ -158,17 +151,14 @@ def slot_stuck_at_zero(run: Signals, limit: SlotStuckAtZeroLimits) -> Iterator[H
             continue
         if all(bool((signal.standing.value == 0).all()) for signal in signals):
             step = signals[0].standing.step
-            yield Hit(
-                f"the slot {slot} of {variable} is zero at all {len(step)} points",
-                signals[0].tag,
-                (int(step[0]), int(step[-1])),
-                {"points": len(step)},
-            )
+            message = f"the slot {slot} of {variable} is zero at all {len(step)} points"
+            yield Hit(message, (signals[0].tag,), step, {"points": len(step)})
 
 
 def _slots(run: Signals) -> dict[tuple[str, str], list[Signal]]:
-    found = defaultdict(list)
+    """The signals of each slot of each variable: (slot, variable) → signals with points."""
+    signals = defaultdict(list)
     for signal in run.of(*_SLOT_ROLES):
         if len(signal.standing):
-            found[signal.meaning.slot, signal.meaning.variable].append(signal)
-    return found
+            signals[signal.meaning.slot, signal.meaning.variable].append(signal)
+    return signals

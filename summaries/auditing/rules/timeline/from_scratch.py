@@ -19,21 +19,21 @@ __all__ = ["from_scratch"]
 _FEW, _MANY = 3, 12  # points that make a level, and that show its noise
 
 
-def from_scratch(run: Signals, places: Sequence[int], sigmas: float) -> str:
+def from_scratch(run: Signals, restarts: Sequence[int], sigmas: float) -> str:
     """The end of a sentence that tells where a loss is back at the run's first points after a restart; "" if nowhere.
 
     Its level must have gone back more than half of what was learnt, and by more than its noise.
 
     Args:
         run: the run.
-        places: the steps at which it was restarted, without points that were superseded.
+        restarts: the steps at which it was restarted, without points that were superseded.
         sigmas: how many times the noise counts.
     """
     if run.objective is None:
         return ""
     series = run.objective.finite
     step, value = series.step, series.value
-    for at in np.searchsorted(step, places).tolist():
+    for at in np.searchsorted(step, restarts).tolist():
         if at < _MANY or len(value) - at < _FEW:
             continue
         first, last, now = (median(value[i : i + _FEW]) for i in (0, at - _FEW, at))

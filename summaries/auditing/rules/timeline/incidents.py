@@ -26,15 +26,11 @@ def recorded_incident(run: Signals, _limit: Limits) -> Iterator[Hit]:
     """A flight recorder wrote every step around an incident."""
     if run.longest is None or not has_incident(run.run):
         return
-    steps, found = run.longest.series.step, reasons(run.run)
-    first, last = int(steps.min()), int(steps.max())
-    why = "; ".join(f"at step {step}, {_in_short(words)}" for step, words in found)
-    yield Hit(
-        f"steps {first} to {last} are recorded, each of them: {why}",
-        steps=(first, last),
-        evidence={"points": len(steps)},
-        count=len(found),
-    )
+    steps, causes = run.longest.series.step, reasons(run.run)
+    first, last = steps.min(), steps.max()
+    why = "; ".join(f"at step {step}, {_in_short(words)}" for step, words in causes)
+    message = f"steps {first} to {last} are recorded, each of them: {why}"
+    yield Hit(message, (), (first, last), {"points": len(steps)}, len(causes))
 
 
 def _in_short(words: str) -> str:

@@ -53,9 +53,9 @@ def stall(run: Signals, limit: StallLimits) -> Iterator[Hit]:
     yield Hit(
         f"{seconds(float(gaps[worst]))} s passed between steps {step[worst]} and {step[worst + 1]}, usually"
         f" {seconds(usual)} s{'' if len(at) == 1 else f'; {len(at)} such gaps, {seconds(lost)} s in all'}",
-        signal.tag,
-        (int(step[at[0]]), int(step[at[-1] + 1])),
-        {"seconds": float(gaps[worst]), "usual seconds": usual, "lost seconds": lost},
+        (signal.tag,),
+        (step[at[0]], step[at[-1] + 1]),
+        {"seconds": gaps[worst], "usual seconds": usual, "lost seconds": lost},
         len(at),
     )
 

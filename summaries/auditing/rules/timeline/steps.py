@@ -1,8 +1,8 @@
-"""GL201 to GL203, GL205 and GL206: steps and wall times, and how a run was interrupted."""
+"""GL201 to GL203, GL205 and GL206: the order of steps and wall times, missing steps, and restarts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from summaries.robust import changes
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from summaries.arrays import Ints
     from summaries.auditing.signals.signals import Signal, Signals
@@ -24,20 +24,15 @@ __all__ = ["RULES", "seconds"]
 RULES = Ruleset()
 
 
-class _Worst(NamedTuple):
-    """The tag that shows something most often: its signal, the points by index, and how many tags show it."""
+def _clearest(points: Iterable[tuple[Signal, Ints]]) -> Iterator[tuple[Signal, Ints, int]]:
+    """The tag that shows something most often, if any does: its signal, those points, and how many tags show it.
 
-    signal: Signal
-    at: Ints
-    tags: int
-
-
-def _worst(found: list[tuple[Signal, Ints]]) -> _Worst | None:
-    shown = [(signal, at) for signal, at in found if len(at)]
-    if not shown:
-        return None
-    signal, at = max(shown, key=lambda pair: len(pair[1]))
-    return _Worst(signal, at, len(shown))
+    Args:
+        points: each signal with the indices of its points that show it.
+    """
+    showing = [(signal, at) for signal, at in points if len(at)]
+    if showing:
+        yield *max(showing, key=lambda pair: len(pair[1])), len(showing)
 
 
 def _in_tags(count: int) -> str:
@@ -53,32 +48,29 @@ class StepsGoBackLimits(Limits):
 @RULES.add("GL201", "steps-go-back", Severity.WARNING, StepsGoBackLimits)
 def steps_go_back(run: Signals, limit: StepsGoBackLimits) -> Iterator[Hit]:
     """Steps go back, and there is no session start to mark a restart."""
-    found = [(signal, _unmarked_drops(run, signal)) for signal in run.timed.values()]
-    once = [(signal, at) for signal, at in found if not _by_habit(signal, at, limit)]
-    worst = _worst(once) or _worst(found)
-    if worst is None:
-        return
-    signal, at, tags = worst
-    step = signal.series.step
-    before, after = int(step[at[0] - 1]), int(step[at[0]])
-    habit = _by_habit(signal, at, limit)
-    files, places = set(signal.file_starts), set(at.tolist())
-    how, so = "", "; two sessions overlap, and TensorBoard draws both"
-    if habit:
-        how, so = ", as where values are written out of order", ""
-    elif places <= files:
-        how = ", where another file begins"
-    elif not places & files:
-        how, so = " within a file", "; TensorBoard draws the parts over one another"
-    yield Hit(
-        f"{signal.tag}: the step goes back from {before} to {after}{how}{_times(len(at))}{_in_tags(tags)}{so}",
-        signal.tag,
-        (int(step[at].min()), int(step[at - 1].max())),
-        {"from": before, "to": after, "tags": tags},
-        len(at),
-        Severity.INFO if habit else None,
-        tuple(other.tag for other, drops in found if len(drops) and other is not signal),
-    )
+    drops = [(signal, _unmarked_drops(run, signal)) for signal in run.timed.values()]
+    restarts = [(signal, at) for signal, at in drops if not _by_habit(signal, at, limit)]
+    for signal, at, tags in [*_clearest(restarts), *_clearest(drops)][:1]:
+        step = signal.series.step
+        before, after = step[at[0] - 1], step[at[0]]
+        habit = _by_habit(signal, at, limit)
+        begins_file = np.isin(at, signal.file_starts)
+        how, so = "", "; two sessions overlap, and TensorBoard draws both"
+        if habit:
+            how, so = ", as where values are written out of order", ""
+        elif begins_file.all():
+            how = ", where another file begins"
+        elif not begins_file.any():
+            how, so = " within a file", "; TensorBoard draws the parts over one another"
+        others = [other.tag for other, at in drops if len(at) and other is not signal]
+        yield Hit(
+            f"{signal.tag}: the step goes back from {before} to {after}{how}{_times(len(at))}{_in_tags(tags)}{so}",
+            (signal.tag, *others),
+            (step[at].min(), step[at - 1].max()),
+            {"from": before, "to": after, "tags": tags},
+            len(at),
+            Severity.INFO if habit else None,
+        )
 
 
 def _by_habit(signal: Signal, at: Ints, limit: StepsGoBackLimits) -> bool:
@@ -96,10 +88,10 @@ def _unmarked_drops(run: Signals, signal: Signal) -> Ints:
 
     Two points on each side make a course. A single one may be a test, for example of the best checkpoint.
     """
-    at = _drops(signal.series.step)
+    step = signal.series.step
+    at = np.flatnonzero(step[1:] < step[:-1]) + 1
     if not len(at):
         return at
-    step = signal.series.step
     marks = dict(signal.series.restarts)
     marked = [index for index in at.tolist() if index in marks and marks[index] <= step[index]]
     concurrent = run.sessions(signal) if run.concurrent_files else np.zeros(0, np.int64)
@@ -107,11 +99,6 @@ def _unmarked_drops(run: Signals, signal: Signal) -> Ints:
     ends = np.diff(np.concatenate([[0], at, [len(step)]]))
     course = (ends[:-1] > 1) & (ends[1:] > 1)
     return np.array([index for index in at[course].tolist() if index not in explained], np.int64)
-
-
-def _drops(step: Ints) -> Ints:
-    """The points, by index, whose step is lower than the one before."""
-    return (step[1:] < step[:-1]).nonzero()[0] + 1
 
 
 def _and_so(count: int, what: str) -> str:
@@ -137,20 +124,17 @@ class ConflictingStepsLimits(Limits):
 @RULES.add("GL202", "conflicting-steps", Severity.INFO, ConflictingStepsLimits)
 def conflicting_steps(run: Signals, limit: ConflictingStepsLimits) -> Iterator[Hit]:
     """A step has several different values, one after the other."""
-    found = [(signal, _conflicts(run, signal, limit.tolerance)) for signal in run.timed.values()]
-    worst = _worst(found)
-    if worst is None:
-        return
-    signal, at, tags = worst
-    steps = np.unique(signal.series.step[at])
-    yield Hit(
-        f"{signal.tag}: step {steps[0]} was logged more than once, with different values"
-        f"{_and_so(len(steps) - 1, 'step')}{_in_tags(tags)}",
-        signal.tag,
-        (int(steps[0]), int(steps[-1])),
-        {"steps": len(steps), "value": float(signal.series.value[at[0]]), "tags": tags},
-        len(steps),
-    )
+    conflicts = ((signal, _conflicts(run, signal, limit.tolerance)) for signal in run.timed.values())
+    for signal, at, tags in _clearest(conflicts):
+        steps = np.unique(signal.series.step[at])
+        yield Hit(
+            f"{signal.tag}: step {steps[0]} was logged more than once, with different values"
+            f"{_and_so(len(steps) - 1, 'step')}{_in_tags(tags)}",
+            (signal.tag,),
+            steps,
+            {"steps": len(steps), "value": signal.series.value[at[0]], "tags": tags},
+            len(steps),
+        )
 
 
 def _conflicts(run: Signals, signal: Signal, tolerance: float) -> Ints:
@@ -175,16 +159,15 @@ class WallTimeGoesBackLimits(Limits):
 @RULES.add("GL203", "wall-time-goes-back", Severity.WARNING, WallTimeGoesBackLimits)
 def wall_time_goes_back(run: Signals, limit: WallTimeGoesBackLimits) -> Iterator[Hit]:
     """The clock went back, or a wall time is not finite."""
-    worst = _worst([(signal, _clock_drops(run, signal, limit.tolerance_secs)) for signal in run.timed.values()])
-    if worst is not None:
-        signal, at, tags = worst
+    drops = ((signal, _clock_drops(run, signal, limit.tolerance_secs)) for signal in run.timed.values())
+    for signal, at, tags in _clearest(drops):
         times, step = signal.series.wall_time, signal.series.step
         secs = float((times[at - 1] - times[at]).max())
         yield Hit(
             f"{signal.tag}: the wall time goes back by {'up to ' * (len(at) > 1)}{seconds(secs)} s{_times(len(at))}"
             f"{_in_tags(tags)}",
-            signal.tag,
-            (int(step[at].min()), int(step[at].max())),
+            (signal.tag,),
+            (step[at].min(), step[at].max()),
             {"seconds": secs, "tags": tags},
             len(at),
         )
@@ -193,21 +176,20 @@ def wall_time_goes_back(run: Signals, limit: WallTimeGoesBackLimits) -> Iterator
 
 def _not_finite(run: Signals) -> Iterator[Hit]:
     """Find wall times that are NaN or infinite: of points, or, if there are none, of other events."""
-    worst = _worst([(signal, (~np.isfinite(signal.series.wall_time)).nonzero()[0]) for signal in run.timed.values()])
+    points = ((signal, np.flatnonzero(~np.isfinite(signal.series.wall_time))) for signal in run.timed.values())
     faults = [fault for fault in run.run.faults if fault.kind is FaultKind.NON_FINITE_WALL_TIME]
-    if worst is not None:
-        signal, at, tags = worst
+    for signal, at, tags in _clearest(points):
+        faults = []
         got, steps = str(signal.series.wall_time[at[0]]), signal.series.step[at]
         yield Hit(
             f"{signal.tag}: the wall time of step {steps[0]} is not finite: {got}{_and_so(len(at) - 1, 'point')}"
             f"{_in_tags(tags)}",
-            signal.tag,
-            (int(steps.min()), int(steps.max())),
+            (signal.tag,),
+            (steps.min(), steps.max()),
             {"got": got, "tags": tags},
             len(at),
         )
-    elif faults:  # of events without scalars
-        first = faults[0]
+    for first in faults[:1]:  # of events without scalars
         yield Hit(
             f"{first.path}: the wall time of record {first.record} is not finite: {first.got}"
             f"{_and_so(len(faults) - 1, 'record')}",
@@ -237,26 +219,24 @@ class MissingStepsLimits(Limits):
 @RULES.add("GL205", "missing-steps", Severity.INFO, MissingStepsLimits)
 def missing_steps(run: Signals, limit: MissingStepsLimits) -> Iterator[Hit]:
     """Steps are logged at even distances, and some are missing."""
-    found = [(signal, _missing(signal, limit)) for signal in run.timed.values() if len(signal) >= limit.min_points]
-    worst = _worst(found)
-    if worst is None:
-        return
-    signal, at, tags = worst
-    step = signal.latest.step
-    usual = int(np.median(np.diff(step)))
-    missing = int((np.diff(step)[at] // usual - 1).sum())
-    every = "every step" if usual == 1 else f"every {usual} steps"
-    yield Hit(
-        f"{signal.tag}: points are logged {every}, but {missing} {'is' if missing == 1 else 'are'} missing, the first"
-        f" after step {step[at[0]]}{_in_tags(tags)}",
-        signal.tag,
-        (int(step[at[0]]) + usual, int(step[at[-1] + 1]) - usual),
-        {"missing": missing, "usual distance": usual, "tags": tags},
-        len(at),
-    )
+    gaps = ((signal, _gaps(signal, limit)) for signal in run.timed.values() if len(signal) >= limit.min_points)
+    for signal, at, tags in _clearest(gaps):
+        step = signal.latest.step
+        usual = int(np.median(np.diff(step)))
+        missing = int((np.diff(step)[at] // usual - 1).sum())
+        every = "every step" if usual == 1 else f"every {usual} steps"
+        yield Hit(
+            f"{signal.tag}: points are logged {every}, but {missing} {'is' if missing == 1 else 'are'} missing, the"
+            f" first after step {step[at[0]]}{_in_tags(tags)}",
+            (signal.tag,),
+            (step[at[0]] + usual, step[at[-1] + 1] - usual),
+            {"missing": missing, "usual distance": usual, "tags": tags},
+            len(at),
+        )
 
 
-def _missing(signal: Signal, limit: MissingStepsLimits) -> Ints:
+def _gaps(signal: Signal, limit: MissingStepsLimits) -> Ints:
+    """The points, by index, after which steps are missing."""
     step = signal.latest.step
     distance = step[1:] - step[:-1]
     if not len(distance) or (distance == distance[0]).all():  # as in most runs, and a median takes time
@@ -288,15 +268,15 @@ def restart(run: Signals, limit: RestartLimits) -> Iterator[Hit]:
     if not starts or (not marks and len(_unmarked_drops(run, signal))):  # then GL201 tells it
         return
     superseded = len(signal) - len(signal.latest)
-    places = [starts[cut] for cut in sorted(starts)]
-    when = f"at step {places[0]}" if len(places) == 1 else f"{len(places)} times, first at step {places[0]}"
+    steps = [starts[cut] for cut in sorted(starts)]
+    when = f"at step {steps[0]}" if len(steps) == 1 else f"{len(steps)} times, first at step {steps[0]}"
     what = counted(superseded, "point") if superseded else "no points"
-    anew = "" if superseded else from_scratch(run, places, limit.sigmas)
+    anew = "" if superseded else from_scratch(run, steps, limit.sigmas)
     yield Hit(
         f"restarted {when}; {what} of {signal.tag} {'was' if superseded == 1 else 'were'} superseded{anew}",
-        signal.tag,
-        (min(places), max(places)),
+        (signal.tag,),
+        (min(steps), max(steps)),
         {"superseded": superseded, "marked": len(marks)},
-        len(places),
+        len(steps),
         Severity.WARNING if anew else None,
     )

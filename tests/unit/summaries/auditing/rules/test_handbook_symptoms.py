@@ -3,7 +3,7 @@
 import pytest
 
 from summaries.auditing.rules import RULES
-from summaries.auditing.rules.symptoms import about, symptoms
+from summaries.auditing.rules.handbook import about, symptoms
 
 ROWS = [row for rows in symptoms().values() for row in rows.items()]
 

@@ -1,11 +1,11 @@
 """The index of the rules: what the rules themselves say."""
 
 from summaries.auditing.rules import RULES
-from summaries.auditing.rules.index import index, made, read
+from summaries.auditing.rules.handbook import index, made, read
 
 
 def test_the_index_is_that_of_the_rules():
-    assert read("index.json") == made(), "stale: put there what python -m summaries.auditing.rules.index prints"
+    assert read("index.json") == made(), "stale: put there what python -m summaries.auditing.rules.handbook prints"
 
 
 def test_an_entry():

@@ -1,4 +1,4 @@
-"""Names that a configuration or a command line gives: whether they are known, and which was meant if not."""
+"""Checks the names in a configuration or on a command line, and suggests the one that was meant."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ConfigError", "known"]
+__all__ = ["ConfigError", "check_name"]
+
+_CUTOFF = 0.4  # of difflib's similarity: less is another name
 
 
 class ConfigError(ValueError):
     """A configuration has an unknown key or code, or an invalid value."""
 
 
-def known(where: str, name: str, names: Iterable[str], what: str) -> None:
+def check_name(where: str, name: str, names: Iterable[str], what: str) -> None:
     """Raise a ConfigError if the name is not one of `names`, and suggest the closest."""
     names = list(names)
     if name in names:
         return
-    place = f"{where}: " if where else ""
-    near = difflib.get_close_matches(
-        str(name), names, len(names) or 1, 0.4
-    )  # best first; of codes, the family matters most
+    near = difflib.get_close_matches(str(name), names, len(names) or 1, _CUTOFF)  # the most similar first
+    # Of codes, the family matters most.
     nearest = max(near, key=lambda other: _common_beginning(str(name), other), default=None)
     hint = f"; did you mean {nearest!r}?" if nearest else f"; there are {', '.join(names) or 'none'}"
-    raise ConfigError(f"{place}unknown {what} {name!r}{hint}")
+    raise ConfigError(f"{where and f'{where}: '}unknown {what} {name!r}{hint}")
 
 
 def _common_beginning(one: str, other: str) -> int:
