@@ -37,15 +37,15 @@ def marked(names: Iterable[str], labels: Mapping[str, str], good: Sequence[str],
     {'a1': 'good', 'a2': 'good', 'b': 'bad'}
     """
     rest = "" if bool(good) == bool(bad) else "bad" if good else "good"
-    found = {}
+    chosen = {}
     for name in names:
         kinds = [kind for kind, patterns in (("good", good), ("bad", bad)) if _matches(name, patterns)]
         label = kinds[0] if kinds else labels.get(name, rest)
         if len(kinds) > 1:
             raise ValueError(f"a run must be good or bad, got patterns of both kinds that match {name}")
         if label:
-            found[name] = label
-    return found
+            chosen[name] = label
+    return chosen
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
@@ -76,19 +76,19 @@ def learnt(
     Raises:
         ValueError: the marked runs are all good or all bad, or have no metric in common.
     """
-    known = [name for name in runs if name in labels]
-    good = np.array([labels[name] == "good" for name in known], bool)
+    names = [name for name in runs if name in labels]
+    good = np.array([labels[name] == "good" for name in names], bool)
     if good.all() or not good.any():
         what = "none" if not len(good) else "only good ones" if good.all() else "only bad ones"
         raise ValueError(f"marks must name at least one good and one bad run, got {what}")
-    tried = [(tag, measure) for tag in metrics for measure in _MEASURES if all(tag in runs[name] for name in known)]
+    tried = [(tag, measure) for tag in metrics for measure in _MEASURES if all(tag in runs[name] for name in names)]
     if not tried:
         raise ValueError("the marked runs have no loss in common: name a tag as the metric")
     lessons = []
     for tag, measure in tried:
-        found = np.array([ranked(getattr(runs[name][tag], measure), maximize=maximize) for name in known])
-        cut = _cut(found, good)
-        lessons.append(Lesson(tag, measure, _auc(found, good), -cut if maximize else cut, len(tried)))
+        values = np.array([ranked(getattr(runs[name][tag], measure), maximize=maximize) for name in names])
+        cut = _cut(values, good)
+        lessons.append(Lesson(tag, measure, _auc(values, good), -cut if maximize else cut, len(tried)))
     return max(lessons, key=lambda lesson: lesson.auc)
 
 
