@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from summaries.auditing.rules.rule import Limits
 
-__all__ = ["Config", "ConfigError", "from_table", "given", "load", "severity"]
+__all__ = ["Config", "ConfigError", "as_config", "from_table", "load", "severity"]
 
 _ALL = "ALL"
 _NEVER = "never"
@@ -162,7 +162,7 @@ class Config:
         return worst is not None and self.fail_on is not None and worst >= self.fail_on
 
 
-def given(config: Config | Mapping[str, object] | str | os.PathLike[str] | None) -> Config:
+def as_config(config: Config | Mapping[str, object] | str | os.PathLike[str] | None) -> Config:
     """The configuration for the argument of `summaries.audit`; for None the defaults.
 
     Raises:

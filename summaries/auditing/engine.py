@@ -14,17 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.curves import Curve, averages, means
-from summaries.auditing.discovery import (
-    RunFiles,
-    baseline_below,
-    contents,
-    jobs_for,
-    read_what_can_be,
-    reason_of,
-    runs_below,
-)
+from summaries.auditing.discovery import RunFiles, expecting_runs
 from summaries.auditing.findings import AuditInterrupted, Failure, Finding, RunReport
 from summaries.auditing.incidents import judging
+from summaries.auditing.parallel import jobs_for
+from summaries.auditing.readable import contents, read_readable, reason_of
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
 from summaries.auditing.signals.ranks import jobs as jobs_among
 from summaries.auditing.signals.signals import Signal, Signals
@@ -34,20 +28,17 @@ from summaries.execution.tasks import Died, run_tasks
 from summaries.execution.turns import groups, in_turns
 from summaries.reading.annotations import label_of, notes_of
 from summaries.reading.run import read_files
-from summaries.storage.protocols import expecting
 from summaries.thinning import STRETCHES, thin
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
-    from typing import TypeVar, Unpack
+    from typing import TypeVar
 
     from summaries.auditing.config import Config
     from summaries.execution.turns import Steps
     from summaries.reading.run import Run
-    from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
     Result = TypeVar("Result")
@@ -56,7 +47,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Task",
     "audit_job",
-    "audit_logdir",
     "audit_ranks",
     "audit_run",
     "audit_runs",
@@ -66,17 +56,12 @@ __all__ = [
 ]
 
 _MOST_IN_MEMORY = 10_000  # reports; those of more runs are kept on disk
+_FEWEST_STRETCHES = 50  # of a curve that still shows its course
+_MOST_STRETCHES = 100_000  # of a curve of each run: finer ones of so many runs would take gigabytes
 
 
 def audit_run(
-    name: str,
-    run: Run,
-    config: Config,
-    baseline: Sequence[Run] = (),
-    stretches: int = STRETCHES,
-    training: Run | None = None,
-    trained: str = "",
-    others: Mapping[str, str] | None = None,
+    name: str, run: Run, config: Config, baseline: Sequence[Run] = (), stretches: int = STRETCHES
 ) -> RunReport:
     """Audit one run that has been read: a pure function of its columns and faults.
 
@@ -86,44 +71,26 @@ def audit_run(
         config: what to look for.
         baseline: the runs to compare it with.
         stretches: resolution of the curves; see `thin`.
-        training: if this run holds the validation of another one, that other run.
-        trained: that run's name.
-        others: what those of its files are that are no event files: path → words.
     """
-    return _at_once(_judge(name, run, config, baseline, stretches, training, trained, others or {}))
-
-
-def _judge(
-    name: str,
-    run: Run,
-    config: Config,
-    baseline: Sequence[Run],
-    stretches: int,
-    training: Run | None,
-    trained: str,
-    others: Mapping[str, str],
-    failures: tuple[Failure, ...] = (),
-) -> Steps[RunReport]:
-    """`audit_run` in steps, one for each rule; `failures` is what of the run could not be read."""
     signals = signals_of(name, run, config, [signals_of(name, other, config) for other in baseline])
-    signals.other_files = others
-    if training is not None:
-        signals.training = signals_of(trained, training, config)
-    yield
-    found = yield from _findings(signals, config, judging(run, config.codes(name)))
-    findings = ordered(_unsaid(found))
-    longest = signals.longest or max(signals.all.values(), key=len, default=None)
+    return _at_once(_judge(signals, config, stretches))
+
+
+def _judge(signals: Signals, config: Config, stretches: int, failures: tuple[Failure, ...] = ()) -> Steps[RunReport]:
+    """`audit_run` in steps, one for each rule; `failures` is what of the run could not be read."""
+    run, name = signals.run, signals.name
+    findings = yield from _findings(signals, config, judging(run, config.codes(name)))
     steps = wall_times = None
     if signals.all:
         series = [signal.series for signal in signals.all.values()]
         steps = min(int(s.step.min()) for s in series), max(int(s.step.max()) for s in series)
-        assert longest is not None
-        times = longest.series.wall_time[np.isfinite(longest.series.wall_time)]
+        times = (signals.longest.series if signals.longest else max(series, key=len)).wall_time
+        times = times[np.isfinite(times)]
         wall_times = (float(times[0]), float(times[-1])) if len(times) else None
     return RunReport(
         name,
         run.files,
-        findings,
+        ordered(_unsaid(findings)),
         curves(signals, stretches),
         sum(map(len, run.scalars.values())),
         steps,
@@ -146,8 +113,8 @@ def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:
     ranks = [signals_of(name, run, config) for name, run in runs.items()]
     ranks[0].ranks = ranks
     codes = [code for code in config.selected if code in BETWEEN_RANKS]
-    found = _unsaid(_at_once(_findings(ranks[0], config, codes)))
-    return ordered(finding for finding in found if finding.code in config.codes(finding.run))
+    findings = _unsaid(_at_once(_findings(ranks[0], config, codes)))
+    return ordered(finding for finding in findings if finding.code in config.codes(finding.run))
 
 
 def signals_of(name: str, run: Run, config: Config, baseline: Sequence[Signals] = ()) -> Signals:
@@ -157,7 +124,7 @@ def signals_of(name: str, run: Run, config: Config, baseline: Sequence[Signals] 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Worst first, then by first step."""
-    return tuple(sorted(findings, key=lambda one: (-one.severity, one.steps or (-1, -1), one.code)))
+    return tuple(sorted(findings, key=lambda finding: (-finding.severity, finding.steps or (-1, -1), finding.code)))
 
 
 def curves(signals: Signals, stretches: int) -> tuple[Curve, ...]:
@@ -169,22 +136,23 @@ def _curve(signal: Signal, stretches: int) -> Curve:
     """One tag's standing points, thinned; flags for clipped steps, if there are many, as the share of clipped steps."""
     series, meaning = signal.standing, signal.meaning
     if meaning.role == "clipped" and len(series) > 2 * stretches:
-        kept, value = means(series.value)
+        at, value = means(series.value)
     else:
-        kept = thin(series.value, stretches)
-        value = series.value[kept]
-    columns = series.step[kept], series.wall_time[kept], value
+        at = thin(series.value, stretches)
+        value = series.value[at]
+    columns = series.step[at], series.wall_time[at], value
     return Curve(signal.tag, meaning.role, meaning.variable, *columns, len(series), averages(series.value))
 
 
 def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Steps[list[Finding]]:
-    present, found = signals.present, list[Finding]()
+    """What the rules with these codes find, in steps, one for each rule."""
+    present, findings = signals.present, list[Finding]()
     for code in codes:
         rule = RULES[code]
         if not rule.needs or not rule.needs.isdisjoint(present):
-            found += rule.findings(signals, config.limits(code), config.severity.get(code))
+            findings += rule.findings(signals, config.limits(code), config.severity.get(code))
         yield
-    return found
+    return findings
 
 
 def _at_once(audit: Steps[Result]) -> Result:
@@ -206,33 +174,19 @@ def _audit(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: 
     if run is None:
         return RunReport(files.name, files.paths, (), failures=failures)
     training = read(files.name, files.training)[0] if files.training else None
-    others = contents(files.files, run)
+    other_files = contents(files.files, run)
     yield
-    return (yield from _judge(files.name, run, config, baseline, stretches, training, files.trained, others, failures))
+    signals = signals_of(files.name, run, config, [signals_of(files.name, other, config) for other in baseline])
+    signals.other_files = other_files
+    if training is not None:
+        signals.training = signals_of(files.trained, training, config)
+    yield
+    return (yield from _judge(signals, config, stretches, failures))
 
 
 def _read_all(runs: Sequence[RunFiles]) -> list[Run]:
-    with _expecting(runs):
+    with expecting_runs(runs):
         return [read_files(run.files) for run in runs]
-
-
-def _expecting(runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
-    """While this context lasts, these runs will be read, so that those in a store may be fetched ahead."""
-    return expecting([file for run in runs for file in run.files])
-
-
-def audit_logdir(
-    path: str | os.PathLike[str],
-    config: Config,
-    *,
-    baseline: str | os.PathLike[str] | None = None,
-    jobs: int | None = None,
-    executor: Executor | None = None,
-    **access: Unpack[Access],
-) -> Sequence[RunReport]:
-    """Audit every run below a directory; arguments as in `summaries.audit`."""
-    runs = runs_below(path, **access)
-    return audit_runs(runs, config, baseline_below(baseline, **access), jobs=jobs, executor=executor)
 
 
 def audit_runs(
@@ -265,7 +219,7 @@ def audit_runs(
         AuditInterrupted: by Ctrl-C.
     """
     if stretches is None:
-        stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
+        stretches = max(_FEWEST_STRETCHES, min(STRETCHES, _MOST_STRETCHES // max(len(runs), 1)))
     if executor is None:
         jobs, processes = jobs_for(runs, jobs, processes=processes)
     task = Task(config, baseline, stretches)
@@ -300,8 +254,8 @@ def _add_between_ranks(
     """Add to the reports of the ranks of jobs what is found between them."""
     files = {run.name: run for run in runs}
     jobs = [tuple(files[rank] for rank in job) for job in jobs_among(files, config.ranks)]
-    task = partial(audit_ranks, config=config)
-    for ranks, outcome in run_tasks(task, jobs, executor=executor, jobs=workers if executor else 1, size=_bytes_of):
+    task, workers = partial(audit_ranks, config=config), workers if executor else 1
+    for ranks, outcome in run_tasks(task, jobs, executor=executor, jobs=workers, size=_bytes_of):
         if isinstance(outcome, Died):
             first = reports[ranks[0].name]
             failure = Failure(first.name, "", f"what differs between the ranks of this job: {outcome.reason}")
@@ -316,7 +270,7 @@ def _bytes_of(ranks: Sequence[RunFiles]) -> int:
     return sum(rank.size for rank in ranks)
 
 
-def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_what_can_be) -> tuple[Finding, ...]:
+def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_readable) -> tuple[Finding, ...]:
     """What is found between the ranks of a job that can be read; the reports of the runs say what cannot.
 
     Args:
@@ -346,7 +300,7 @@ class Task:
     """
 
     def __init__(
-        self, config: Config, baseline: Sequence[RunFiles], stretches: int, read: Read = read_what_can_be
+        self, config: Config, baseline: Sequence[RunFiles], stretches: int, read: Read = read_readable
     ) -> None:
         self._read = read
         self._config = config
@@ -357,7 +311,7 @@ class Task:
 
     def expecting(self, runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
         """While this context lasts, these runs will be audited in about this order."""
-        return _expecting(runs)
+        return expecting_runs(runs)
 
     def __call__(self, run: RunFiles) -> RunReport:
         """Audit one run."""

@@ -37,15 +37,15 @@ def without_repeats(incident: RunReport, reports: Mapping[str, RunReport]) -> Ru
     run = reports.get(run_of(incident.name))
     if run is None:
         return incident
-    kept = tuple(finding for finding in incident.findings if not any(_says(one, finding, run) for one in run.findings))
-    return replace(incident, findings=kept)
+    new = (finding for finding in incident.findings if not any(_repeats(finding, other, run) for other in run.findings))
+    return replace(incident, findings=tuple(new))
 
 
-def _says(told: Finding, finding: Finding, run: RunReport) -> bool:
-    """Whether a finding in the run is about what this one is about, perhaps at the next step that the run has."""
-    if (told.code, told.tag) != (finding.code, finding.tag) or told.steps is None or finding.steps is None:
+def _repeats(finding: Finding, other: Finding, run: RunReport) -> bool:
+    """Whether a finding is about what another one in the run is about, perhaps at the next step that the run has."""
+    if (other.code, other.tag) != (finding.code, finding.tag) or other.steps is None or finding.steps is None:
         return False
-    return told.steps[0] <= finding.steps[1] + _interval(run, told.tag) and finding.steps[0] <= told.steps[1]
+    return other.steps[0] <= finding.steps[1] + _interval(run, other.tag) and finding.steps[0] <= other.steps[1]
 
 
 def _interval(run: RunReport, tag: str) -> float:

@@ -13,14 +13,15 @@ from summaries.auditing.comparison.labels import Lesson, learnt, marked
 from summaries.auditing.comparison.outcomes import LOSSES, Outcome, chosen, main_losses, outcome, ranked
 from summaries.auditing.comparison.results import Comparison, Member, Taught
 from summaries.auditing.comparison.separation import seeds_share, separations
-from summaries.auditing.discovery import jobs_for, read_what_can_be, runs_below
+from summaries.auditing.discovery import expecting_runs, runs_below
+from summaries.auditing.parallel import jobs_for
+from summaries.auditing.readable import read_readable
 from summaries.auditing.signals.incidents import has_incident
 from summaries.auditing.signals.ranks import jobs as ranked_jobs
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import table_of
 from summaries.execution.tasks import Died, run_tasks
 from summaries.reading.annotations import label_of
-from summaries.storage.protocols import expecting
 
 if TYPE_CHECKING:
     import os
@@ -115,10 +116,10 @@ class _Reading:
 
     def expecting(self, runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
         """While this context lasts, these runs will be read in this order."""
-        return expecting([file for run in runs for file in run.files])
+        return expecting_runs(runs)
 
     def __call__(self, files: RunFiles) -> _Result:
-        run, failures = read_what_can_be(files.name, files.files)
+        run, failures = read_readable(files.name, files.files)
         left_out = [(files.name, failure.reason) for failure in (*files.failures, *failures)]
         if run is None or has_incident(run):  # which is an excerpt of another run
             return _Result(None, {}, left_out)

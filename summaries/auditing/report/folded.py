@@ -24,10 +24,10 @@ def folded(findings: Iterable[Finding]) -> list[Finding]:
     groups: dict[tuple[str, str, int], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.run, finding.code, finding.severity), []).append(finding)
-    told: list[Finding] = []
+    findings = []
     for group in groups.values():
-        told += [_fold(group)] if len(group) > _MOST else group
-    return told
+        findings += [_fold(group)] if len(group) > _MOST else group
+    return findings
 
 
 def _fold(group: Sequence[Finding]) -> Finding:

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from summaries import Failure, Report, SummaryWriter, audit
-from summaries.auditing import discovery, engine
+from summaries.auditing import discovery, engine, readable
 from summaries.auditing.config import Config
 from summaries.auditing.rules import RULES
 from summaries.cli import main
@@ -92,7 +92,7 @@ def test_a_file_that_cannot_be_read_to_its_end(runs, monkeypatch):
     def read_files(files):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(discovery, "read_files", read_files)
+    monkeypatch.setattr(readable, "read_files", read_files)
     (run,) = audit("runs/healthy").runs
     assert run.failures == (Failure(".", run.files[0], "Input/output error"),)
 
@@ -104,12 +104,12 @@ def test_a_rule_that_fails(runs, monkeypatch):
     monkeypatch.setitem(RULES, "GL301", replace(RULES["GL301"], check=check))
     report = audit("runs/healthy")
     (failure,) = report.failures
-    assert failure.reason.startswith("ZeroDivisionError at test_discovery_failures.py:")
+    assert failure.reason.startswith("ZeroDivisionError at test_readable.py:")
     assert failure.reason.endswith(": division by zero - this is a bug in gradledger, not in the run")
 
 
 def test_memory_that_runs_out(runs, monkeypatch):
-    monkeypatch.setattr(discovery, "read_files", lambda *_, **__: bytearray(1 << 62))
+    monkeypatch.setattr(readable, "read_files", lambda *_, **__: bytearray(1 << 62))
     assert {failure.reason for failure in audit("runs/healthy").failures} == {"out of memory"}
 
 

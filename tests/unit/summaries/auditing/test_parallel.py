@@ -2,7 +2,8 @@
 
 import pytest
 
-from summaries.auditing.discovery import RunFiles, jobs_for
+from summaries.auditing.discovery import RunFiles
+from summaries.auditing.parallel import jobs_for
 
 
 @pytest.mark.parametrize(
