@@ -155,7 +155,7 @@ class Signals:
             lacking = not self.of(kind) and not self.of("auxiliary_loss")
             for signal in likely:
                 role = kind if lacking and behaves_like_a_loss(signal) else "auxiliary_loss"
-                signal.meaning = Meaning(role, likely=True)
+                signal.meaning = Meaning(role)
                 self._by_role[""].remove(signal)
                 self._by_role[role].append(signal)
 

@@ -120,13 +120,11 @@ class Meaning:
         role: one of `ROLES`; "" if the tag is unknown.
         variable: the variable that it is about; "" if it is about all of them, or none.
         slot: the slot of the optimizer that it is about, or "".
-        likely: whether the role is only likely, because a word in the tag is unknown.
     """
 
     role: str
     variable: str = ""
     slot: str = ""
-    likely: bool = False
 
 
 class TagTable:
@@ -144,7 +142,7 @@ class TagTable:
     >>> TagTable().meaning("train/grad_norm").role
     'global_norm'
     >>> TagTable().meaning("slots/v/mean/layer1/kernel")
-    Meaning(role='slot_mean', variable='layer1/kernel', slot='v', likely=False)
+    Meaning(role='slot_mean', variable='layer1/kernel', slot='v')
     >>> TagTable(tags=["train/loss", "rollout/ep_rew_mean"]).meaning("train/loss").role
     'auxiliary_loss'
     """
