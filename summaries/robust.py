@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "NORMAL",
+    "OF_MEDIAN",
+    "TAIL_TELLS",
     "Blocks",
     "block_medians",
     "blocks",
@@ -30,7 +33,12 @@ __all__ = [
     "windows",
 ]
 
-_ODDS = 200.0
+TAIL_TELLS = 2000  # values; fewer say little about the tail of their noise, of more, two are beyond the 0.1 % quantile
+_ODDS = 200.0  # of runs: how rarely noise alone reaches beyond the tail's reach
+_MOST_SIGMAS = 40.0  # of a reach: no noise reaches further
+_FEW, _SEVERAL = 400, 1000  # values; a spike may be five of a hundred
+_MARGIN, _MARGIN_OF_FEW = 1.5, 1.2  # times the extrapolated reach
+_MOST = 1e6  # standard deviations, where there is no noise
 _SORTED = 1000  # up to so many values, sorting takes no longer than finding those in the middle
 NORMAL = 1.4826  # σ of a normal distribution divided by its median absolute deviation
 OF_MEDIAN = 1.2533  # the standard error of a median divided by that of a mean, of normal values: √(π / 2)
@@ -102,7 +110,7 @@ def windows(values: Floats, width: int) -> Floats:
 
 def in_sigmas(rise: float, noise: float) -> float:
     """A rise in standard deviations of the noise; at most a million, because the noise may be zero."""
-    return rise / noise if rise < 1e6 * noise else 1e6
+    return rise / noise if rise < _MOST * noise else _MOST
 
 
 def row_medians(ordered: Floats) -> Floats:
@@ -179,15 +187,15 @@ def tail_reach(residuals: Floats) -> float:
         The reach, in standard deviations.
     """
     n = len(residuals)
-    if n < 2000:  # noqa: PLR2004
-        # So few values say little about a tail. Noise with Student's t of 4 degrees of freedom, or log-normal noise
+    if n < TAIL_TELLS:
+        # Noise with Student's t of 4 degrees of freedom, or log-normal noise
         # with σ = 0.5, seldom exceeds this, in units of its standard deviation.
-        anchors = (0.3, 0.1) if n < 400 else (0.2, 0.05)  # noqa: PLR2004 - a spike may be five of a hundred points
-        most = 13 + 4 * math.log10(max(n, 100) / 100) if n < 1000 else 40.0  # noqa: PLR2004
-        return min(1.2 * _extrapolated(residuals, *anchors, n * _ODDS), most)
-    # At least two values are beyond the 0.1 % quantile.
-    reach = 1.5 * _extrapolated(residuals, 0.05, 0.01, n * _ODDS)
-    return min(max(reach, 1.5 * _extrapolated(-residuals, 0.01, 0.001, n * _ODDS)), 40.0)
+        anchors = (0.3, 0.1) if n < _FEW else (0.2, 0.05)
+        most = 13 + 4 * math.log10(max(n, 100) / 100) if n < _SEVERAL else _MOST_SIGMAS
+        return min(_MARGIN_OF_FEW * _extrapolated(residuals, *anchors, n * _ODDS), most)
+    upper = _extrapolated(residuals, 0.05, 0.01, n * _ODDS)
+    lower = _extrapolated(-residuals, 0.01, 0.001, n * _ODDS)
+    return min(_MARGIN * max(upper, lower), _MOST_SIGMAS)
 
 
 def _extrapolated(values: Floats, high: float, low: float, odds: float) -> float:

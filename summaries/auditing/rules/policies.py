@@ -23,6 +23,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset()
 _LEVELS = 12  # medians of stretches
+_TREND = 4  # levels from the best one on, in which a trend can show
 _SURE = 2.0  # standard deviations of a trend by chance
 _ENTROPY = re.compile(r"(?:.*[/_. -])?(?:policy[_-])?entropy(?:[_-]loss)?", re.IGNORECASE)
 _NO_POLICY = re.compile(r"cross|coef|target|alpha", re.IGNORECASE)
@@ -88,7 +89,7 @@ def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
     clear = clear and end <= most
     since = int(cut.start[best]) + cut.length - 1
     first, last = int(series.step[since]), int(series.step[-1])
-    at_once = best + 4 < _LEVELS and bool((level[best + 2 :] <= most).all())  # after which there is no trend
+    at_once = best + _TREND < _LEVELS and bool((level[best + 2 :] <= most).all())  # after which there is no trend
     if not clear or not (at_once or trend_between(series, first, last) <= -_SURE):
         return
     learnt = trend_between(series, int(series.step[0]), first) > _SURE

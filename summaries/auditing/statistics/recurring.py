@@ -25,6 +25,7 @@ _UNEVEN = 0.02  # of the distance: how far an event may be from its place
 _APART = 1e-12  # relative to their places: if closer, rounding would keep a walk from moving
 _LIKE, _ROUGHLY_LIKE = 2.0, 5.0  # times the usual size, at most: if a kind has few events, and if it has many
 _FEW = 5
+_THIRDS = 1.5  # times as long: two events that are as between three epochs
 _MANY = 7  # random distances are all within half and twice the usual in at most one run in a hundred
 
 
@@ -47,7 +48,7 @@ def recurring(place: Floats, size: Floats, slack: float, fewest: int = 3) -> Boo
         >>> recurring(np.array([10.0, 20, 30, 33, 40]), np.array([5.0, 6, 5, 5, 400]), slack=1)
         array([ True,  True,  True, False, False])
     """
-    found = np.zeros(len(place), bool)
+    recurs = np.zeros(len(place), bool)
     order = np.argsort(place, kind="stable")
     if len(order) > _MOST_EVENTS:
         order = order[np.sort(np.argsort(-size[order], kind="stable")[:_MOST_EVENTS])]
@@ -58,8 +59,8 @@ def recurring(place: Floats, size: Floats, slack: float, fewest: int = 3) -> Boo
         if times < fewest:
             break
         left &= ~kind
-    found[order[~left | _about_even(place, size)]] = True
-    return found
+    recurs[order[~left | _about_even(place, size)]] = True
+    return recurs
 
 
 def thirds(place: Floats, size: Floats, slack: float) -> bool:
@@ -74,10 +75,10 @@ def thirds(place: Floats, size: Floats, slack: float) -> bool:
         >>> thirds(np.array([333.0, 667.0]), np.array([50.0, 52.0]), slack=1)
         True
     """
-    if len(place) != 2:  # noqa: PLR2004
+    if len(place) != 2:  # noqa: PLR2004 - as its name says
         return False
     near, far = sorted(place.tolist())
-    return abs(far - 2 * near) <= slack and float(size.max()) <= 1.5 * float(size.min())
+    return abs(far - 2 * near) <= slack and float(size.max()) <= _THIRDS * float(size.min())
 
 
 def _largest_kind(place: Floats, size: Floats, left: Ints, slack: float) -> tuple[Bools, int]:

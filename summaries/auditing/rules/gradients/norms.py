@@ -12,7 +12,7 @@ from summaries.auditing.rules.gradients import overflows
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.course import trend_between
 from summaries.auditing.statistics.excursions import Excursions, Peak
-from summaries.robust import OF_MEDIAN, Blocks, blocks, in_sigmas, median, sigma, since
+from summaries.robust import OF_MEDIAN, TAIL_TELLS, Blocks, blocks, in_sigmas, median, sigma, since
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ _BLOCKS, _STRETCHES = 60, 200  # levels that a climb shows in; stretches that sh
 _APART, _CLEARLY = 3, 1.25  # times as far out as all others, and as the least that counts: a jump that stands apart
 _FURTHEST = 5  # times as far out as another jump: that one may be of the tail
 _LONG, _LAST = 20, 3  # points that are enough for a level; points at the end of the run
-_TAIL_TELLS = 2000  # so many points show how far the tail of the noise reaches
 _AT_A_LEVEL = 0.02  # of a logarithm, that is 5 %: a value that is on a level
 _AS_EVER = 0.1  # the probability of none at first, if jumps had always been as frequent
 
@@ -256,7 +255,7 @@ def _outliers(excess: Floats, begin: int, noise: float, limit: ExplodingNormLimi
         apart = at_one_place or excess[at].min() >= max(
             _CLEARLY * least, _APART * excess[excess < least].max(initial=0.0)
         )
-        is_jump = apart and len(excess) < _TAIL_TELLS
+        is_jump = apart and len(excess) < TAIL_TELLS
     else:
         among = _FURTHEST * excess >= excess.max()
         far, others = np.flatnonzero(among), excess[~among].max(initial=-np.inf)

@@ -25,6 +25,7 @@ _DEAD_VALUES = {"gradient_norm": 0.0, "zero_fraction": 1.0, "update_norm": 0.0, 
 
 _TINY, _FALLEN = 10, 100  # times the ratio: below it, a tiny norm has vanished, or one that has fallen
 _ZEROS = 10  # in a row make a variable dead
+_ROUNDING = 1e-6  # float32's, over sums of some hundreds of elements
 _DEAD_SHARE, _PAUSES = 0.1, 5  # at least this share of the run, and so many times its longest pause
 _LAST, _SHRUNK = 5, 1e-2  # the last points before it died, and by how much they had shrunk if it vanished
 
@@ -97,9 +98,6 @@ def _level(series: Series, low: float, high: float) -> float:
     part = series.value[int(low * n) : max(int(high * n), int(low * n) + 1)]
     part = part[part != 0]
     return median(part) if len(part) else 0.0
-
-
-_ROUNDING = 1e-6  # float32's, over sums of some hundreds of elements
 
 
 def _is_rounding(variable: str, first: float, last: float) -> bool:

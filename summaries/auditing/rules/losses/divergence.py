@@ -49,6 +49,18 @@ _FEW = 5  # points at the end, or levels; fewer could still be a spike, or chanc
 _VISIBLE = 0.1  # of a rise, or of a level: a difference that anybody sees in the curve
 _TIMES = 1.5  # a loss that blew up early must be at least this many times its start
 _TIMES_LATE = 2.0  # and one that is high only in the last three eighths of the run
+_HALF = 0.5  # of what was learnt, or of the best level: a rise by as much is a large one
+_FAR, _NOT_AS_FAR = 3, 2  # times as far as noise wanders, and the same for a large rise
+_CREEPS = 0.4  # times `min_undone`: enough if the loss rises by half of its best level
+_STILL_UP, _STILL_UP_IF_LARGE = 0.8, 0.5  # of the highest level since: what is lower is on its way back
+_RECOVERED = 2  # times as large as any rise that the loss recovered from
+_UP, _DOWN = 0.6, 0.3  # of the rise: a loss that was as high, and then as low, just wanders
+_STILL = 0.25  # of a rise: in a third of the time since the top, a settled loss falls by less
+_END = 15  # stretches: what takes longer than one of them shows in the medians of blocks
+_SURER = 2  # standard errors more, for a rise at the end: there are many ends to choose from
+_START = 8  # parts of the run, the first of which is the start
+_ENOUGH = 10_000  # points for a level
+_LOW = 0.1  # quantile that shows that a level stays high: the minimum would be noise
 
 
 class LossDivergesLimits(Limits):
@@ -166,7 +178,7 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
         if not _undoes(rise, known, lowest, limit) or rise < limit.min_rise * abs(lowest):
             continue  # as in most runs: the noise need not be known
         walk, error = _walk(course, best), course.error_of_rise(best, tail)
-        far = 2 if 2 * rise > max(abs(lowest), known) else 3
+        far = _NOT_AS_FAR if rise > _HALF * max(abs(lowest), known) else _FAR
         enough = rise > far * walk or _jumps(level, best, limit.sigmas)
         if enough and rise > limit.sigmas * error and _stays(level, best, end, error):
             break
@@ -174,7 +186,7 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
         return None
     start = int(course.blocks.start[best])  # a restart undoes part of what was learnt, and not for long
     restarted = explained_by_rate(run, series, start, start + 2 * course.blocks.length, len(series) - 1)
-    if restarted and end - lowest < 0.5 * known:
+    if restarted and end - lowest < _HALF * known:
         return None
     since_point = onset(series.value, course.blocks, best, end - lowest, max(known, abs(lowest)))
     return _hit(signal, series, since_point, lowest, end, in_sigmas(end - lowest, error))
@@ -229,34 +241,34 @@ def _stays(level: Floats, best: int, end: float, error: float) -> bool:
     rise, top = end - lowest, float(level[best:].max()) - lowest - error  # the highest level is partly high by chance
     fall = float(level[: best + 1].max()) - lowest
     return bool(
-        (rise >= (0.8 if rise < fall else 0.5) * top or _settled(level, best, rise))  # not on its way back
+        (rise >= (_STILL_UP if rise < fall else _STILL_UP_IF_LARGE) * top or _settled(level, best, rise))
         and not _came_back(level[best:] - lowest, rise)
-        and rise >= 2 * largest_rise(level[: best + 1])
+        and rise >= _RECOVERED * largest_rise(level[: best + 1])
     )
 
 
 def _settled(level: Floats, best: int, rise: float) -> bool:
     """Whether a loss recovered only partly, most of the run ago, and hardly falls any more."""
     since = len(level) - 1 - (best + int(np.argmax(level[best:])))
-    return 2 * since > len(level) and float(level[-1 - since // 3]) - float(level[-1]) < rise / 4
+    return 2 * since > len(level) and float(level[-1 - since // 3]) - float(level[-1]) < _STILL * rise
 
 
 def _undoes(rise: float, fall: float, level: float, limit: LossDivergesLimits) -> bool:
     """Whether a rise undoes much of what was learnt, or some of it and is large compared with the level."""
     undone = rise / max(fall, 1e-300)
-    return undone >= limit.min_undone or (undone >= 0.4 * limit.min_undone and rise >= 0.5 * abs(level))
+    return undone >= limit.min_undone or (undone >= _CREEPS * limit.min_undone and rise >= _HALF * abs(level))
 
 
 def _came_back(above: Floats, rise: float) -> bool:
     """Whether the loss was as high before, and then low again, so that it just wanders."""
-    up = np.flatnonzero(above > 0.6 * rise)
-    return bool(len(up) and above[up[0] :].min() < 0.3 * rise)
+    up = np.flatnonzero(above > _UP * rise)
+    return bool(len(up) and above[up[0] :].min() < _DOWN * rise)
 
 
 def _breaking_away(run: Signals, signal: Signal, series: Series, limit: LossDivergesLimits) -> Hit | None:
     """Find a rise at the end that is too short for the medians of blocks: in stretches of 5 points, 10, and so on."""
     value, n = series.value, len(series)
-    length, longest = _FEW, max(n // 15, _FEW)
+    length, longest = _FEW, max(n // _END, _FEW)
     lowest, highest = _levels(value)
     while length <= longest and n >= 10 * length:
         last, start = value[-length:], n - 2 * length  # the stretch before the last one may contain part of the rise
@@ -268,7 +280,7 @@ def _breaking_away(run: Signals, signal: Signal, series: Series, limit: LossDive
             noise = max(bend(before.median), median(before.error))
             usual = max(largest_rise(before.median), float(before.median[-1]) - level)
             since = start + int(np.flatnonzero(value[start:] > level + rise / 2)[0])
-            enough = rise > (limit.sigmas + 2) * noise and rise >= 2 * usual
+            enough = rise > (limit.sigmas + _SURER) * noise and rise >= _RECOVERED * usual
             if enough and not explained_by_rate(run, series, since - length, since + length, n - 1):
                 return _hit(signal, series, since, level, end, in_sigmas(rise, noise))
         length *= 2
@@ -283,12 +295,15 @@ def _levels(values: Floats) -> tuple[float, float]:
 
 
 def _above_its_start(signal: Signal, series: Series, limit: LossDivergesLimits) -> Hit | None:
-    """Find a level that stays far above the start: in logarithms, because it may span many orders of magnitude."""
+    """Find a level that stays far above the start: in logarithms, because it may span many orders of magnitude.
+
+    The start is the lowest of the first 1, 2, 4, … points, up to an eighth of the run.
+    """
     value, n = series.value, len(series)
     if value.min() <= 0:
         return None
-    longest = max(n // 8, 2)
-    rest = np.log(value[2 * longest :: max(n // 10_000, 1)])  # enough points for its level
+    longest = max(n // _START, 2)
+    rest = np.log(value[2 * longest :: max(n // _ENOUGH, 1)])
     late = rest[-(len(rest) // 2) :]
     end = median(late)
     if end - math.log(value[:longest].min()) <= math.log(_TIMES):  # as in most runs: no start is low enough
@@ -296,7 +311,7 @@ def _above_its_start(signal: Signal, series: Series, limit: LossDivergesLimits) 
     sums = np.cumsum(np.append(0.0, np.log(value[:longest])))
     # Where it must be high, by how much, and its noise: late in a run that never learns, the level still moves.
     for high, times, noise in ((rest, _TIMES, max(sigma(late), bend(late))), (late, _TIMES_LATE, bend(late))):
-        top, low = float(block_medians(high, 8).max()), float(np.quantile(high, 0.1))
+        top, low = float(block_medians(high, 8).max()), float(np.quantile(high, _LOW))
         length = 1 if high is rest else max(longest // 2, 2)
         while length <= longest:
             mean = (sums[length:] - sums[:-length]) / length

@@ -13,7 +13,7 @@ from summaries.auditing.rules.losses.warm_restarts import explained_by_rate, rec
 from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.loss_names import LOSS_ROLES
 from summaries.auditing.statistics.course import typical, without_zeros
-from summaries.auditing.statistics.excursions import Excursions, Peak
+from summaries.auditing.statistics.excursions import SHORT, Excursions, Peak
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ RULES = Ruleset("loss", "validation_loss", of_moments=True)
 _LOSSES = "loss", "validation_loss", "auxiliary_loss"
 _CERTAIN = 1000  # times the noise: beyond that the number means little
 _LASTS = 5  # points of a spike that is told with where it ends
-_SHORT, _LONG = 300, 1000  # points: in fewer, blocks of a falling loss are all slope; in more, spikes may last
+_LONG = 1000  # points: in more, spikes may last
 _LENGTHS, _ENOUGH = (16, 256, 4096), 200  # points of a stretch, and how many stretches tell a spike from noise
 _FEWEST, _RISE_OF_FEWEST = 400, 0.25  # stretches of any run, and the rise that counts there, as a share of the range
 
@@ -181,7 +181,7 @@ def _excursions(values: Floats, limit: LossSpikeLimits) -> Excursions:
     """Find spikes of single points; if there are none, longer ones, in the medians of 16 points, of 256, and so on."""
     n = len(values)
     jumps = Excursions.of(values, limit.sigmas, limit.min_rise)
-    if n < _SHORT and not jumps.returned:
+    if n < SHORT and not jumps.returned:
         jumps = Excursions.of(values, limit.sigmas, limit.min_rise, nearest=True)
     counts = [n // length for length in _LENGTHS if n >= _ENOUGH * length]
     for count in [*counts, _FEWEST] if n >= _LONG else []:

@@ -24,6 +24,10 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("loss", "validation_loss", "metric")
 _FEW = 5  # levels that show a trend
+_BEGINNING = 0.1  # of the steps: a run that starts later may have learnt before
+_BACK = 2  # standard deviations: an end that is no further below the start is no progress
+_HIDES = 3  # standard errors that noise may hide on top of a fall
+_FALLS = 2  # standard errors: a fall by less is none, and a rise by more is one
 
 
 class LossNotDecreasingLimits(Limits):
@@ -53,8 +57,8 @@ def loss_not_decreasing(run: Signals, limit: LossNotDecreasingLimits) -> Iterato
     hit, is_low, signal = None, False, run.objective
     if signal is not None:
         series = signal.finite
-        if len(series) and series.step[0] > 0.1 * series.step[-1]:
-            return  # the beginning is not in the run: most may have been learnt before
+        if len(series) and series.step[0] > _BEGINNING * series.step[-1]:
+            return
         is_low = bool(len(series)) and median(np.abs(series.value)) <= limit.low_level
         is_low = is_low and not _is_left_to_learn(run, limit)
         hit = None if is_low else _flat(signal, series, limit)
@@ -151,7 +155,7 @@ def _back_at_its_start(signal: Signal, series: Series, limit: LossNotDecreasingL
     if top not in _much_worse(value, limit):  # as in most runs
         return None
     end, noise = median(last), sigma(last)
-    if start - end > min(2 * noise, limit.max_hidden * start):
+    if start - end > min(_BACK * noise, limit.max_hidden * start):
         return None
     return Hit(
         f"{signal.tag} rises from {start:.4g} to {value[top]:.4g} at step {series.step[top]}, and the median of"
@@ -198,11 +202,11 @@ def _not_falling(signal: Signal, series: Series, limit: LossNotDecreasingLimits)
     if course.fell(limit.sigmas, limit.worthwhile * level):
         return None
     fall, error = course.early - course.late, course.error_of_thirds
-    hidden = max(fall, 0.0) + 3 * error
+    hidden = max(fall, 0.0) + _HIDES * error
     if hidden > limit.max_hidden * level:
         return None  # too noisy to tell
-    rises = fall < -2 * error
-    flat = rises or (hidden < limit.max_decline * level and fall <= 2 * error)
+    rises = fall < -_FALLS * error
+    flat = rises or (hidden < limit.max_decline * level and fall <= _FALLS * error)
     sure = flat and not may_be_a_score(series.value)
     how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
     early, late = _told_apart(course.early, course.late)

@@ -27,6 +27,10 @@ __all__ = ["RULES", "overfitting"]
 RULES = Ruleset()
 _FEW = 5  # levels that show a trend
 _NONE = 10.0  # a change so many times smaller than another is none beside it
+_BLOCKS = 12  # levels of a validation loss
+_BACK, _HALF_BACK = 3, 2  # parts of a rise: the last third, and two thirds, of the levels stay above the first of them
+_AHEAD = 0.1  # of the steps ahead: as far back are the points that tell a level, which later ones may leave at a jump
+_FIRST_FIFTH, _LAST_FIFTH = (0.0, 0.2), (0.8, 1.0)  # of the steps since the best validation
 
 
 class OverfittingLimits(Limits):
@@ -72,7 +76,7 @@ def _rises_for_good(level: Floats, best: int, rise: float, error: float, limit: 
     if len(since) < _FEW:
         every = len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
         return every and rise >= max(limit.large * lowest, limit.sigmas * scatter_about_trend(since))
-    if since[-(len(since) // 3) :].min() < level[best] + rise / 3:
+    if since[-(len(since) // 3) :].min() < level[best] + rise / _BACK:
         return False
     settled = max(error, scatter_about_trend(since[len(since) // 2 :]))
     if rise >= max(limit.large * lowest, limit.sigmas / 2 * settled) and best:
@@ -80,23 +84,23 @@ def _rises_for_good(level: Floats, best: int, rise: float, error: float, limit: 
     least = limit.min_rise * lowest * (1 if best else 2)
     if rise < max(least, limit.sigmas * max(error, bend(since))):
         return False
-    stays = bool(since[len(since) // 3 :].min() >= level[best] + rise / 2)
+    stays = bool(since[len(since) // 3 :].min() >= level[best] + rise / _HALF_BACK)
     return monotone_trend(since) >= limit.trend or (stays and rise >= limit.sigmas * settled)
 
 
 def _level_at(loss: Series, step: int, stop: int) -> tuple[float, float]:
     """The median of the last points until a step, and its standard error, by the noise from there to another step.
 
-    Those after the step may be those of a jump. A tenth as far back as there is ahead, and five points, are enough.
+    There are at least five of them.
     """
-    first, last = np.searchsorted(loss.step, (step - 0.1 * (stop - step), step), "right")
+    first, last = np.searchsorted(loss.step, (step - _AHEAD * (stop - step), step), "right")
     part = loss.value[max(min(first, last - _FEW), 0) : max(last, 1)]
     rest = loss.value[max(last - 1, 0) :]
     return median(part), OF_MEDIAN * bend(rest) / math.sqrt(len(part))
 
 
 def _overfits(signal: Signal, series: Series, loss: Series, limit: OverfittingLimits) -> Hit | None:
-    cut, n = blocks(series.value, 12), len(series)
+    cut, n = blocks(series.value, _BLOCKS), len(series)
     best = int(np.argmin(cut.median))
     lowest, end = float(cut.median[best]), median(series.value[-max(n // 8, min(n // 5, 3), 1) :])
     # The noise of a level. If that is the level of a point or two, their neighbours show as much.
@@ -107,11 +111,11 @@ def _overfits(signal: Signal, series: Series, loss: Series, limit: OverfittingLi
     lowest_at = int(np.argmin(series.value))
     since = int(series.step[lowest_at])
     before, unsure = _level_at(loss, since, stop)
-    after, error = level_between(loss, start, stop, 0.8, 1.0)
+    after, error = level_between(loss, start, stop, *_LAST_FIFTH)
     least = max(limit.min_rise * abs(before), limit.trend * math.hypot(unsure, error))
     falls = before - after > least and trend_between(loss, start, stop) < -limit.trend
     if not falls:  # it may have fallen earlier, and by more than this rise
-        early, _ = level_between(loss, start, stop, 0.0, 0.2)
+        early, _ = level_between(loss, start, stop, *_FIRST_FIFTH)
         moved = max(after - before, abs(after - early))
         if not loss.value[0] - after > end - lowest > _NONE * moved:
             return None

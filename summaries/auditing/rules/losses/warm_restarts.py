@@ -22,6 +22,9 @@ __all__ = ["explained_by_rate", "recur_as_restarts"]
 _AS_MUCH = 0.25  # of the least rise of a peak: a rise that begins another cycle
 _TOP = 0.9  # quantile: the maximum would be noise
 _PARTLY = 0.5  # of what was learnt: a restart undoes less
+_NEAR, _NEAREST = 0.005, 3.0  # of the run, and points: a place that is the same
+_LASTING, _SHORTEST = 0.015, 5  # of the run, and points: a peak that is no spike
+_MOST_CYCLES, _MOST_DOUBLING = 10, 4  # of equal length, and of twice the length of the one before
 _UP, _DOWN = 1.5, 0.7  # a restart's rise from point to point, and how far below its highest the rate had come down
 
 
@@ -53,13 +56,13 @@ def recur_as_restarts(values: Floats, peaks: Sequence[Peak]) -> bool:
     one peak, it must also last.
     """
     n = len(values)
-    near, lasting = max(3.0, 0.005 * n), max(5, 0.015 * n)  # points: a place that is the same; a peak that is no spike
+    near, lasting = max(_NEAREST, _NEAR * n), max(_SHORTEST, _LASTING * n)
     if all(peak.points == 1 for peak in peaks) or not all(_undoes_a_part(values, peak) for peak in peaks):
         return False
     starts = np.array([peak.first for peak in peaks])
     k = np.arange(1.0, len(peaks) + 1)
-    grids: list[Floats] = [np.arange(1.0, cycles) * n / cycles for cycles in range(2, 11)]
-    grids += [(2.0 ** np.arange(1.0, cycles) - 1) * n / (2.0**cycles - 1) for cycles in range(2, 5)]
+    grids: list[Floats] = [np.arange(1.0, cycles) * n / cycles for cycles in range(2, _MOST_CYCLES + 1)]
+    grids += [(2.0 ** np.arange(1.0, cycles) - 1) * n / (2.0**cycles - 1) for cycles in range(2, _MOST_DOUBLING + 1)]
     grids += [k * starts[0], (2.0**k - 1) * starts[0]] if len(peaks) > 1 else []
     for grid in grids:
         away = np.abs(starts[:, None] - grid)

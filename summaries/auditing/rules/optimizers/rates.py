@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_WARM_UP_POINTS = 3  # or a twentieth of all points: a low rate followed by the full one is a warm-up too
+_WARM_UP_POINTS, _WARM_UP = 3, 20  # or one in so many points: a low rate followed by the full one is a warm-up too
+_ZEROS = 2.0  # points: fewer zeros in a row are those of a start or an end
+_CYCLE = 2  # times as high as the point before: the beginning of a cycle
 _FREQUENT = 6, 0.1  # changes, and as a share of the points: more of them are the cycles of a schedule
 _RESTART = 0.45  # of a cycle's highest rate: no restart is lower
 _RAMP = 0.75  # of the rate before it fell to zero: a rise from less is a ramp
@@ -96,7 +98,7 @@ def _zeros(value: Floats, max_zero: float, signal: Signal) -> Ints:
     at = np.flatnonzero(value == 0)
     if not len(at) or len(at) == len(value):
         return at
-    fine, starts = max(2.0, max_zero * len(value)), _starts(signal)
+    fine, starts = max(_ZEROS, max_zero * len(value)), _starts(signal)
     stretches = np.split(at, np.flatnonzero(np.diff(at) > 1) + 1)
     wrong = [zeros for zeros in stretches if len(zeros) > fine or _drops_out(value, zeros[0], zeros[-1] + 1, starts)]
     return np.concatenate([at[:0], *wrong])
@@ -118,7 +120,7 @@ def _jumps(value: Floats, jump: float, signal: Signal) -> Ints:
     ratio = np.where(value[:-1] > 0, value[1:] / value[:-1], 1.0)
     factor = np.maximum(ratio, 1 / ratio)
     changed = np.flatnonzero(factor > jump) + 1
-    changed = changed[changed > max(_WARM_UP_POINTS, len(value) // 20)]
+    changed = changed[changed > max(_WARM_UP_POINTS, len(value) // _WARM_UP)]
     if not len(changed):
         return changed
     few, share = _FREQUENT
@@ -144,7 +146,7 @@ def _abrupt(value: Floats, at: int) -> bool:
 def _astray(value: Floats, at: Ints, jump: float) -> Bools:
     """At which of these points the rate rises beyond all earlier rates, or to a height that no cycle had."""
     largest = np.maximum.accumulate(value)
-    cycles = np.flatnonzero(value[1:] > 2 * value[:-1]) + 1  # where it rose by a lot
+    cycles = np.flatnonzero(value[1:] > _CYCLE * value[:-1]) + 1
     peak = np.concatenate([np.maximum.accumulate(cycle) for cycle in np.split(value, cycles)])
     peak[cycles] = largest[cycles]  # of one point, so far
     before, now = value[at - 1], value[at]
