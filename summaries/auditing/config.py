@@ -193,17 +193,17 @@ def load(path: str | os.PathLike[str] | None = None) -> Config:
         FileNotFoundError: the file does not exist.
         ConfigError: it is not valid TOML, or its table is missing or invalid; the message names the file.
     """
-    if path is None:
-        for candidate in _pyprojects(os.getcwd()):
-            table = _table(candidate)
-            if table is not None:
-                return _located(candidate, table)
-        return Config()
-    path = os.fspath(path)
-    table = _table(path)
-    if table is None:
-        raise ConfigError(f"{path}: no table [tool.gradledger.audit]")
-    return _located(path, table)
+    if path is not None:
+        path = os.fspath(path)
+        table = _table(path)
+        if table is None:
+            raise ConfigError(f"{path}: no table [tool.gradledger.audit]")
+        return _located(path, table)
+    for candidate in _pyprojects(os.getcwd()):
+        table = _table(candidate)
+        if table is not None:
+            return _located(candidate, table)
+    return Config()
 
 
 def _located(path: str, table: object) -> Config:

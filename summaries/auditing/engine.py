@@ -7,7 +7,7 @@ runs are still audited. Small runs are audited side by side: all are read, then 
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,10 @@ import numpy as np
 from summaries.auditing.curves import Curve, averages, means
 from summaries.auditing.discovery import RunFiles, expecting_runs
 from summaries.auditing.findings import AuditInterrupted, Failure, Finding, RunReport
-from summaries.auditing.incidents import judging
 from summaries.auditing.parallel import jobs_for
 from summaries.auditing.readable import contents, read_readable, reason_of
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
+from summaries.auditing.rules.timeline.incidents import has_incident
 from summaries.auditing.signals.ranks import jobs as jobs_among
 from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import table_of
@@ -79,7 +79,10 @@ def audit_run(
 def _judge(signals: Signals, config: Config, stretches: int, failures: tuple[Failure, ...] = ()) -> Steps[RunReport]:
     """`audit_run` in steps, one for each rule; `failures` is what of the run could not be read."""
     run, name = signals.run, signals.name
-    findings = yield from _findings(signals, config, judging(run, config.codes(name)))
+    codes = config.codes(name)
+    if has_incident(run):  # an excerpt, from which no course can be told
+        codes = [code for code in codes if RULES[code].of_moments]
+    findings = yield from _findings(signals, config, codes)
     steps = wall_times = None
     if signals.all:
         series = [signal.series for signal in signals.all.values()]
@@ -289,6 +292,7 @@ def _failed(run: RunFiles, reason: str) -> RunReport:
     return RunReport(run.name, run.paths, (), failures=(*run.failures, Failure(run.name, "", reason)))
 
 
+@dataclass
 class Task:
     """Audits many runs, in this process or another; an error becomes a failure in the report of its run.
 
@@ -299,15 +303,11 @@ class Task:
         read: reads the files of a run.
     """
 
-    def __init__(
-        self, config: Config, baseline: Sequence[RunFiles], stretches: int, read: Read = read_readable
-    ) -> None:
-        self._read = read
-        self._config = config
-        self._baseline = baseline
-        self._stretches = stretches
-        self._runs: list[Run] | None = None
-        self._baseline_bytes = sum(run.size for run in baseline)
+    config: Config
+    baseline: Sequence[RunFiles]
+    stretches: int
+    read: Read = read_readable
+    _runs: list[Run] | None = field(default=None, init=False)
 
     def expecting(self, runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
         """While this context lasts, these runs will be audited in about this order."""
@@ -326,12 +326,12 @@ class Task:
 
     def _bytes_with(self, run: RunFiles) -> int:
         """The size of all that the audit of a run may hold in memory: it may copy parts of what it compares with."""
-        return run.size + sum(file.size for file in run.training) + self._baseline_bytes
+        return sum(file.size for file in run.training) + sum(files.size for files in (run, *self.baseline))
 
     def _steps(self, run: RunFiles) -> Steps[RunReport]:
         try:
             if self._runs is None:
-                self._runs = _read_all(self._baseline)
-            return (yield from _audit(run, self._config, self._runs, self._stretches, self._read))
+                self._runs = _read_all(self.baseline)
+            return (yield from _audit(run, self.config, self._runs, self.stretches, self.read))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one run or rule, audit the other runs
             return _failed(run, reason_of(error))

@@ -1,30 +1,18 @@
-"""How a recorded incident is audited: it is an excerpt, from which no course can be told, of a run that tells the rest.
-
-Its steps are also those of its run. So only the rules on moments judge it, and what its run tells is not said twice.
-"""
+"""A recorded incident is an excerpt of a run, whose steps it repeats: what the run's report says is not said twice."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from summaries.auditing.rules import RULES
-from summaries.auditing.signals.incidents import has_incident, run_of
+from summaries.auditing.rules.timeline.incidents import run_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from summaries.auditing.findings import Finding, RunReport
-    from summaries.reading.run import Run
 
-__all__ = ["judging", "without_repeats"]
-
-
-def judging(run: Run, codes: Sequence[str]) -> list[str]:
-    """Those of the codes whose rules judge this run: all, unless it is a recorded incident."""
-    if not has_incident(run):
-        return list(codes)
-    return [code for code in codes if RULES[code].of_moments]
+__all__ = ["without_repeats"]
 
 
 def without_repeats(incident: RunReport, reports: Mapping[str, RunReport]) -> RunReport:

@@ -74,7 +74,7 @@ class Report:
         from summaries.auditing.rules import handbook  # noqa: PLC0415 - a report may be read without the rules
 
         codes = sorted({finding.code for finding in self.findings})
-        return html(self, baseline=self.baseline or None, pages={code: handbook.page(code) for code in codes})
+        return html(self, {code: handbook.page(code) for code in codes})
 
     @overload
     def to_html(self, path: None = None) -> str: ...

@@ -16,7 +16,7 @@ from summaries.auditing.comparison.separation import seeds_share, separations
 from summaries.auditing.discovery import expecting_runs, runs_below
 from summaries.auditing.parallel import jobs_for
 from summaries.auditing.readable import read_readable
-from summaries.auditing.signals.incidents import has_incident
+from summaries.auditing.rules.timeline.incidents import has_incident
 from summaries.auditing.signals.ranks import jobs as ranked_jobs
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import table_of

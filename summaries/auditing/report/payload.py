@@ -34,9 +34,9 @@ _LOSSES = ("loss", "validation_loss")
 _SHARES = ("clipped", "clipped_fraction")  # zeros and ones, or shares since the last write
 
 
-def index(report: Report, baseline: str | None) -> dict[str, Any]:
+def index(report: Report) -> dict[str, Any]:
     """The data of the overview: a row for each run."""
-    return {"baseline": baseline, "runs": [row(run) for run in report.runs]}
+    return {"baseline": report.baseline or None, "runs": [row(run) for run in report.runs]}
 
 
 def bodies(report: Report) -> list[bytes]:
