@@ -339,11 +339,11 @@ def _codes(where: str, prefixes: object) -> tuple[str, ...]:
     Raises:
         ConfigError: one does not match any rule.
     """
-    found = tuple(prefix.strip().upper() for prefix in _strings(where, prefixes))
-    for prefix in found:
+    upper = tuple(prefix.strip().upper() for prefix in _strings(where, prefixes))
+    for prefix in upper:
         if not (prefix and any(_matches(code, prefix) for code in RULES)):
             check_name(where, prefix, RULES, "code")
-    return found
+    return upper
 
 
 def _limits(code: str, values: object) -> dict[str, float]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.curves import Curve, averages, means
+from summaries.auditing.curves import curve_of
 from summaries.auditing.discovery import RunFiles, expecting_runs
 from summaries.auditing.findings import AuditInterrupted, Failure, Finding, RunReport
 from summaries.auditing.parallel import jobs_for
@@ -21,14 +21,14 @@ from summaries.auditing.readable import contents, read_readable, reason_of
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
 from summaries.auditing.rules.timeline.incidents import has_incident
 from summaries.auditing.signals.ranks import jobs as jobs_among
-from summaries.auditing.signals.signals import Signal, Signals
+from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import table_of
 from summaries.auditing.spool import Ordered, Spool
 from summaries.execution.tasks import Died, run_tasks
 from summaries.execution.turns import groups, in_turns
 from summaries.reading.annotations import label_of, notes_of
 from summaries.reading.run import read_files
-from summaries.thinning import STRETCHES, thin
+from summaries.thinning import STRETCHES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from summaries.auditing.config import Config
+    from summaries.auditing.curves import Curve
     from summaries.execution.turns import Steps
     from summaries.reading.run import Run
     from summaries.storage.protocols import StoredFile
@@ -132,19 +133,10 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def curves(signals: Signals, stretches: int) -> tuple[Curve, ...]:
     """The scalars of a run, thinned for drawing; of a run that was audited, as fine as it is drawn now."""
-    return tuple(_curve(signal, stretches) for signal in signals.all.values())
-
-
-def _curve(signal: Signal, stretches: int) -> Curve:
-    """One tag's standing points, thinned; flags for clipped steps, if there are many, as the share of clipped steps."""
-    series, meaning = signal.standing, signal.meaning
-    if meaning.role == "clipped" and len(series) > 2 * stretches:
-        at, value = means(series.value)
-    else:
-        at = thin(series.value, stretches)
-        value = series.value[at]
-    columns = series.step[at], series.wall_time[at], value
-    return Curve(signal.tag, meaning.role, meaning.variable, *columns, len(series), averages(series.value))
+    return tuple(
+        curve_of(signal.standing, stretches, signal.meaning.role, signal.meaning.variable)
+        for signal in signals.all.values()
+    )
 
 
 def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Steps[list[Finding]]:

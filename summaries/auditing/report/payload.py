@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.auditing.curves import means
+from summaries.auditing.findings import badness
 from summaries.auditing.report.json import finding_as_dict
 from summaries.auditing.report.packed import Arrays, body, plain
 from summaries.auditing.report.panels import panels
@@ -49,7 +50,7 @@ def bodies(report: Report) -> list[bytes]:
     share = _POINTS // (2 * max(total, 1))
     room = _MOST_POINTS
     made: dict[int, bytes] = {}
-    for number in sorted(range(len(report.runs)), key=lambda i: -_interest(report.runs[i])):
+    for number in sorted(range(len(report.runs)), key=lambda i: -badness(report.runs[i])):
         run = report.runs[number]
         curves = [_thinned(curve, max(share * _weight(curve), _FEWEST_STRETCHES)) for curve in run.curves]
         if sum(len(curve.step) for curve in curves) > room:
@@ -61,10 +62,6 @@ def bodies(report: Report) -> list[bytes]:
 
 def _weight(curve: Curve) -> int:
     return 1 if curve.variable or not curve.role else _PROMINENT
-
-
-def _interest(run: RunReport) -> int:
-    return -1 if run.worst is None else int(run.worst)
 
 
 def row(run: RunReport) -> dict[str, Any]:

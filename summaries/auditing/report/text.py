@@ -28,11 +28,12 @@ __all__ = [
     "failure_text",
     "print_broken",
     "print_finding",
+    "run_verdict",
     "show",
     "steps_text",
 ]
 
-_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan", None: "green"}
 _MOST_ROWS = 20  # in the table: hundreds of runs fit a screen
 _NAME_WIDTH = 24  # columns are left out until the name of a run has this width
 _LOSS = "loss"
@@ -200,7 +201,7 @@ def _columns(runs: Sequence[RunReport], console: Console) -> list[_Column]:
         _Column("points", [(f"{run.points:,}", "") for run in runs], "right"),
         _Column(_title(runs), [(text, "") for text in main]),
         _Column("global norm", [(sparkline(curves[0], bars) if curves else "", "") for curves in norms]),
-        _Column("verdict", [_run_verdict(run) for run in runs]),
+        _Column("verdict", [(text, _STYLES[severity]) for text, severity in map(run_verdict, runs)]),
     ]
 
 
@@ -212,12 +213,11 @@ def _title(runs: Sequence[RunReport]) -> str:
     return "reward" if all(rewards) else "loss or reward"
 
 
-def _run_verdict(run: RunReport) -> tuple[str, str]:
+def run_verdict(run: RunReport) -> tuple[str, Severity | None]:
+    """What was found in a run, in words, and how bad that is; None if nothing was."""
     if run.failures:
-        return ", ".join(filter(None, (counts(run.findings), "not all audited"))), _STYLES[Severity.ERROR]
-    if run.worst is None:
-        return "nothing found", "green"
-    return counts(run.findings), _STYLES[run.worst]
+        return ", ".join(filter(None, (counts(run.findings), "not all audited"))), Severity.ERROR
+    return counts(run.findings) or "nothing found", run.worst
 
 
 def _verdict(report: Report) -> str:

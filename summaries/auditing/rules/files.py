@@ -109,11 +109,11 @@ def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 def _faults(run: Signals, *kinds: FaultKind) -> dict[str, list[Fault]]:
     """The faults of these kinds in a run, by file."""
-    found = defaultdict(list)
+    faults = defaultdict(list)
     for fault in run.run.faults:
         if fault.kind in kinds:
-            found[fault.path].append(fault)
-    return found
+            faults[fault.path].append(fault)
+    return faults
 
 
 def _more(alike: Sequence[object]) -> str:

@@ -66,8 +66,8 @@ def is_on_another_axis(tag: str, tags: Collection[str]) -> bool:
     >>> is_on_another_axis("rewards/time", {"rewards/step", "rewards/time"})
     True
     """
-    found = _AXES.fullmatch(tag)
-    return found is not None and (found[1] in tags or f"{found[1]}/step" in tags or f"{found[1]}/frame" in tags)
+    match = _AXES.fullmatch(tag)
+    return match is not None and any(f"{match[1]}{axis}" in tags for axis in ("", "/step", "/frame"))
 
 
 def without_split(tag: str) -> str:

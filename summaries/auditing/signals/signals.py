@@ -151,7 +151,7 @@ class Signals:
         called a loss, but even then it should be a number.
         """
         for kind in ("loss", "validation_loss"):
-            likely = [one for one in self.of("") if maybe_loss(one.tag) == kind]
+            likely = [signal for signal in self.of("") if maybe_loss(signal.tag) == kind]
             lacking = not self.of(kind) and not self.of("auxiliary_loss")
             for signal in likely:
                 role = kind if lacking and behaves_like_a_loss(signal) else "auxiliary_loss"
@@ -171,10 +171,10 @@ class Signals:
 
     def for_variable(self, role: str) -> dict[str, Signal]:
         """The first signal of each variable, among those with this role."""
-        found: dict[str, Signal] = {}
+        first: dict[str, Signal] = {}
         for signal in self.of(role):
-            found.setdefault(signal.meaning.variable, signal)
-        return found
+            first.setdefault(signal.meaning.variable, signal)
+        return first
 
     @cached_property
     def timed(self) -> dict[str, Signal]:
@@ -206,11 +206,10 @@ class Signals:
         main = self.main_loss
         if main is None or self.moving_target:
             return None
-        found = parts(self.of("loss"), main)
-        if len(found) == 1:
+        losses = parts(self.of("loss"), main)
+        if len(losses) == 1:
             return main
-        total = sum_of(found)
-        return Signal(total, main.meaning, main.file_starts, tuple(signal.tag for signal in found))
+        return Signal(sum_of(losses), main.meaning, main.file_starts, tuple(signal.tag for signal in losses))
 
     def trained_with(self, validation: Signal) -> Signal | None:
         """The loss that falls if the training goes on: the one of this validation, else the objective of the run."""

@@ -154,14 +154,14 @@ class TagTable:
         self._need_not_fall = (_EVERY,) if self.logger.moving else context(self._tags)
         clear = {_meaning_of(tag).role for tag in self._tags if not is_criterion(tag)}
         self._losses = clear & LOSS_ROLES
-        self._known: dict[tuple[str, bool], Meaning] = {}
+        self._meanings: dict[tuple[str, bool], Meaning] = {}
 
     def meaning(self, tag: str, run: str = "") -> Meaning:
         """What a tag means in a run of this name: in `…/validation`, as Keras names it, losses are for validation."""
         key = tag, is_validation(run)
-        if key not in self._known:
-            self._known[key] = self._meaning(*key)
-        return self._known[key]
+        if key not in self._meanings:
+            self._meanings[key] = self._meaning(*key)
+        return self._meanings[key]
 
     @cached_property
     def moving_target(self) -> bool:
@@ -179,16 +179,16 @@ class TagTable:
             return Meaning("housekeeping")
         if is_on_another_axis(tag, self._tags):
             return Meaning("other_axis")
-        found = _meaning_of(tag)
-        if found.role not in LOSS_ROLES:
-            return found
+        meaning = _meaning_of(tag)
+        if meaning.role not in LOSS_ROLES:
+            return meaning
         if any(losses.fullmatch(words(tag)) for losses in self._need_not_fall):
             return Meaning("auxiliary_loss")
-        if found.role in self._losses and is_criterion(tag):  # what is trained is called a loss there
+        if meaning.role in self._losses and is_criterion(tag):  # what is trained is called a loss there
             return Meaning("metric")
-        if found.role == "loss" and validates:
+        if meaning.role == "loss" and validates:
             return Meaning("validation_loss")
-        return found
+        return meaning
 
 
 @lru_cache(maxsize=256)  # the runs of a directory often have the same tags

@@ -150,10 +150,10 @@ def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit
     best = int(np.argmin(cut.median))
     lowest = float(cut.median[best])
     noise = sigma(changes(last))
-    known = float(np.exp(cut.median[: best + 1].max()) - np.exp(lowest))
+    learnt = float(np.exp(cut.median[: best + 1].max()) - np.exp(lowest))
     least = max(limit.sigmas * noise, math.log(limit.times))
     falls = monotone_trend(block_medians(last, _BLOCKS)) < -_SURE and median(last[-3:]) < (end + lowest) / 2
-    if end - lowest < least or np.exp(end) - np.exp(lowest) < limit.min_undone * known or falls:
+    if end - lowest < least or np.exp(end) - np.exp(lowest) < limit.min_undone * learnt or falls:
         return None
     start = int(cut.start[best])
     if explained_by_rate(run, series, start, n - 1, n - 1):
@@ -170,15 +170,15 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
     lowest, since = float(level[best]), len(level) - 1 - best
     if not since:
         return None
-    known = float(level[: best + 1].max()) - lowest
+    learnt = float(level[: best + 1].max()) - lowest
     # A rise may still be going on, or have ended on a noisier level, which takes more blocks to measure.
     for tail in dict.fromkeys((1, max(since // 3, 1))):
         end = median(level[-tail:])
         rise = end - lowest
-        if not _undoes(rise, known, lowest, limit) or rise < limit.min_rise * abs(lowest):
-            continue  # as in most runs: the noise need not be known
+        if not _undoes(rise, learnt, lowest, limit) or rise < limit.min_rise * abs(lowest):
+            continue  # as in most runs: the noise need not be learnt
         walk, error = _walk(course, best), course.error_of_rise(best, tail)
-        far = _NOT_AS_FAR if rise > _HALF * max(abs(lowest), known) else _FAR
+        far = _NOT_AS_FAR if rise > _HALF * max(abs(lowest), learnt) else _FAR
         enough = rise > far * walk or _jumps(level, best, limit.sigmas)
         if enough and rise > limit.sigmas * error and _stays(level, best, end, error):
             break
@@ -186,9 +186,9 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
         return None
     start = int(course.blocks.start[best])  # a restart undoes part of what was learnt, and not for long
     restarted = explained_by_rate(run, series, start, start + 2 * course.blocks.length, len(series) - 1)
-    if restarted and end - lowest < _HALF * known:
+    if restarted and end - lowest < _HALF * learnt:
         return None
-    since_point = onset(series.value, course.blocks, best, end - lowest, max(known, abs(lowest)))
+    since_point = onset(series.value, course.blocks, best, end - lowest, max(learnt, abs(lowest)))
     return _hit(signal, series, since_point, lowest, end, in_sigmas(end - lowest, error))
 
 

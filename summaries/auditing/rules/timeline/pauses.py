@@ -133,7 +133,7 @@ def _turns(epoch: Series) -> Floats:
 def _at_even_distances(series: Series, where: Ints, secs: Floats, usual: float) -> Bools:
     """Which of these gaps recur after a fixed number of steps or seconds, like checkpoints."""
     step, times = series.step.astype(float), series.wall_time
-    place, distance = step[where + 1] - step[0], median(np.diff(step)[where])
-    if thirds(place, secs, distance):
+    position, distance = step[where + 1] - step[0], median(np.diff(step)[where])
+    if thirds(position, secs, distance):
         return np.ones(len(where), bool)
-    return recurring(place, secs, distance) | recurring(times[where] - times[0], secs, 3 * usual, _BY_THE_CLOCK)
+    return recurring(position, secs, distance) | recurring(times[where] - times[0], secs, 3 * usual, _BY_THE_CLOCK)
