@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +24,7 @@ from summaries.reading.series import Series
 from summaries.storage.names import whole_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from summaries.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.tags import TagTable
@@ -223,19 +223,6 @@ class Signals:
         """
         return self._table.moving_target
 
-    @cached_property
-    def file_spans(self) -> list[tuple[float, float] | None]:
-        """For each file, the earliest and latest wall time of its scalars in seconds; None if it has none."""
-        lows = np.full(len(self.files), np.inf)
-        highs = np.full(len(self.files), -np.inf)
-        for signal in self.all.values():
-            for i, (start, stop) in enumerate(self.file_ranges(signal)):
-                times = signal.series.wall_time[start:stop]
-                times = times[np.isfinite(times)]
-                if len(times):
-                    lows[i], highs[i] = min(lows[i], times.min()), max(highs[i], times.max())
-        return [(low, high) if low <= high else None for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
-
     def file_ranges(self, signal: Signal) -> list[tuple[int, int]]:
         """For each file, the range of the signal's points that it contains: start and stop."""
         starts = [*signal.file_starts, len(signal)]
@@ -243,26 +230,23 @@ class Signals:
 
     @cached_property
     def concurrent_files(self) -> list[tuple[int, int]]:
-        """Pairs of files that were written at the same time, by index."""
-        if len(self.files) < 2:  # noqa: PLR2004 - a pair
+        """Pairs of files that were written at the same time, by index: each has two points of a tag in the other."""
+        numbers = range(len(self.files))
+        if len(numbers) < 2:  # noqa: PLR2004 - a pair
             return []
-        return [(i, j) for i in range(len(self.files)) for j in range(i + 1, len(self.files)) if self._overlap(i, j)]
+        times = [self._times_in(file) for file in numbers]
+        spans = [_span(np.concatenate(columns)) for columns in times]
 
-    def _overlap(self, i: int, j: int) -> bool:
-        first, second = self.file_spans[i], self.file_spans[j]
-        if first is None or second is None:
-            return False
-        low, high = max(first[0], second[0]), min(first[1], second[1])
-        return low < high and all(self._points_within(k, low, high) > 1 for k in (i, j))
+        def overlap(i: int, j: int) -> bool:
+            low, high = max(spans[i][0], spans[j][0]), min(spans[i][1], spans[j][1])
+            return low < high and all(_most_within(times[file], low, high) > 1 for file in (i, j))
 
-    def _points_within(self, file: int, low: float, high: float) -> int:
-        """How many points lie between two wall times, for the tag of the file that has the most there."""
-        most = 0
-        for signal in self.all.values():
-            start, stop = self.file_ranges(signal)[file]
-            times = signal.series.wall_time[start:stop]
-            most = max(most, int(np.count_nonzero((times >= low) & (times <= high))))
-        return most
+        return [pair for pair in combinations(numbers, 2) if overlap(*pair)]
+
+    def _times_in(self, file: int) -> list[Floats]:
+        """The wall times of each tag's points in a file, in seconds since the epoch."""
+        parts = ((signal.series.wall_time, self.file_ranges(signal)[file]) for signal in self.all.values())
+        return [np.empty(0), *(times[start:stop] for times, (start, stop) in parts)]
 
     def sessions(self, signal: Signal) -> Ints:
         """The indices at which a session of a tag begins: at session starts, and at files written at the same time."""
@@ -270,3 +254,14 @@ class Signals:
         for pair in self.concurrent_files:
             cuts.update(signal.file_starts[file] for file in pair)
         return np.array(sorted(cut for cut in cuts if 0 < cut < len(signal)), np.int64)
+
+
+def _span(times: Floats) -> tuple[float, float]:
+    """The earliest and the latest of the finite times; infinity and minus infinity if there are none."""
+    times = times[np.isfinite(times)]
+    return float(times.min(initial=np.inf)), float(times.max(initial=-np.inf))
+
+
+def _most_within(columns: Iterable[Floats], low: float, high: float) -> int:
+    """How many times lie between two, in the column that has the most there."""
+    return max(int(np.count_nonzero((times >= low) & (times <= high))) for times in columns)
