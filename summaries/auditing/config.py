@@ -288,11 +288,6 @@ def _strings(key: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _tables(key: str, value: object) -> Mapping[str, Any]:
-    """A copy of a table; `Config` checks its entries."""
-    return dict(_dict(key, value))
-
-
 def _string_lists(key: str, value: object) -> dict[str, tuple[str, ...]]:
     return {name: _strings(f'{key}."{name}"', items) for name, items in _dict(key, value).items()}
 
@@ -305,22 +300,23 @@ def _tags(key: str, value: object) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _dict(key: str, value: object) -> Mapping[str, Any]:
+def _dict(key: str, value: object) -> dict[str, Any]:
+    """A copy of a table."""
     if not isinstance(value, Mapping):
         raise ConfigError(f"{key or 'it'} must be a table, got {value!r}")
-    return value
+    return dict(value)
 
 
 _READERS: dict[str, Callable[[str, object], Any]] = {
     "select": _strings,
     "ignore": _strings,
     "fail-on": severity,
-    "severity": _tables,
-    "thresholds": _tables,
+    "severity": _dict,
+    "thresholds": _dict,
     "per-run-ignores": _string_lists,
     "tags": _tags,
     "ranks": lambda _, value: value,
-    "loggers": _tables,
+    "loggers": _dict,
 }
 
 

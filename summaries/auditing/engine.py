@@ -250,7 +250,8 @@ def _add_between_ranks(
     files = {run.name: run for run in runs}
     jobs = [tuple(files[rank] for rank in job) for job in jobs_among(files, config.ranks)]
     task, workers = partial(audit_ranks, config=config), workers if executor else 1
-    for ranks, outcome in run_tasks(task, jobs, executor=executor, jobs=workers, size=_bytes_of):
+    work = run_tasks(task, jobs, executor=executor, jobs=workers, size=lambda ranks: sum(rank.size for rank in ranks))
+    for ranks, outcome in work:
         if isinstance(outcome, Died):
             first = reports[ranks[0].name]
             failure = Failure(first.name, "", f"what differs between the ranks of this job: {outcome.reason}")
@@ -259,10 +260,6 @@ def _add_between_ranks(
         for finding in outcome:
             report = reports[finding.run]
             reports[finding.run] = replace(report, findings=ordered((*report.findings, finding)))
-
-
-def _bytes_of(ranks: Sequence[RunFiles]) -> int:
-    return sum(rank.size for rank in ranks)
 
 
 def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_readable) -> tuple[Finding, ...]:

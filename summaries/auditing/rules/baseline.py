@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.robust import NORMAL, OF_MEDIAN, median
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.auditing.signals.signals import Signals
     from summaries.reading.series import Series
 
@@ -32,7 +30,7 @@ class LossWorseThanBaselineLimits(Limits):
 
 
 @RULES.add("GL601", "loss-worse-than-baseline", Severity.ERROR, LossWorseThanBaselineLimits)
-def loss_worse_than_baseline(run: Signals, limit: LossWorseThanBaselineLimits) -> Iterator[Hit]:
+def loss_worse_than_baseline(run: Signals, limit: LossWorseThanBaselineLimits) -> Hits:
     """At the same steps, the loss is above the spread of the baseline's runs."""
     for signal in run.of("loss", "validation_loss"):
         others = [other.all[signal.tag].finite for other in run.baseline if signal.tag in other.all]
@@ -80,7 +78,7 @@ class SlowerThanBaselineLimits(Limits):
 
 
 @RULES.add("GL602", "slower-than-baseline", Severity.WARNING, SlowerThanBaselineLimits)
-def slower_than_baseline(run: Signals, limit: SlowerThanBaselineLimits) -> Iterator[Hit]:
+def slower_than_baseline(run: Signals, limit: SlowerThanBaselineLimits) -> Hits:
     """A step takes longer than in the baseline."""
     if not run.baseline:
         return
@@ -106,7 +104,7 @@ def _secs_per_step(run: Signals, min_points: float) -> float | None:
 
 
 @RULES.add("GL603", "missing-tags", Severity.WARNING)
-def missing_tags(run: Signals, limit: Limits) -> Iterator[Hit]:
+def missing_tags(run: Signals, limit: Limits) -> Hits:
     """Tags that every run of the baseline has are missing."""
     if not run.baseline:
         return
@@ -127,7 +125,7 @@ class IdenticalToBaselineLimits(Limits):
 
 
 @RULES.add("GL604", "identical-to-baseline", Severity.INFO, IdenticalToBaselineLimits)
-def identical_to_baseline(run: Signals, limit: IdenticalToBaselineLimits) -> Iterator[Hit]:
+def identical_to_baseline(run: Signals, limit: IdenticalToBaselineLimits) -> Hits:
     """A loss is bit for bit that of a run of the baseline: what was changed had no effect."""
     others = [other for other in run.baseline if not set(other.run.files) & set(run.run.files)]
     for signal in run.of("loss", "validation_loss"):

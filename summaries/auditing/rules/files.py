@@ -6,13 +6,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset
+from summaries.auditing.rules.rule import Hit, Hits, Ruleset
 from summaries.errors import Fault, FaultKind
 from summaries.storage.names import whole_name
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
@@ -23,7 +23,7 @@ RULES = Ruleset(of_moments=True)
 
 
 @RULES.add("GL101", "truncated-tail", Severity.INFO, needs=("faults",), while_written=True)
-def truncated_tail(run: Signals, limit: Limits) -> Iterator[Hit]:
+def truncated_tail(run: Signals, limit: Limits) -> Hits:
     """A file ends inside a record."""
     tails = _faults(run, FaultKind.UNFINISHED_TAIL)
     if tails:
@@ -39,14 +39,14 @@ def truncated_tail(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 @RULES.add("GL102", "damaged-payload", Severity.ERROR, needs=("faults",))
-def damaged_payload(run: Signals, limit: Limits) -> Iterator[Hit]:
+def damaged_payload(run: Signals, limit: Limits) -> Hits:
     """The data of a record does not match its checksum."""
     for path, faults in _faults(run, FaultKind.DAMAGED_PAYLOAD).items():
         yield _damage(path, faults, "the data of", "does not match its checksum")
 
 
 @RULES.add("GL103", "damaged-length", Severity.ERROR, needs=("faults",))
-def damaged_length(run: Signals, limit: Limits) -> Iterator[Hit]:
+def damaged_length(run: Signals, limit: Limits) -> Hits:
     """There is no record where one should start."""
     kinds = FaultKind.DAMAGED_LENGTH, FaultKind.ZERO_FILLED, FaultKind.NO_EVENT_FILE
     for path, faults in _faults(run, *kinds).items():
@@ -55,14 +55,14 @@ def damaged_length(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 @RULES.add("GL104", "undecodable-record", Severity.ERROR, needs=("faults",))
-def undecodable_record(run: Signals, limit: Limits) -> Iterator[Hit]:
+def undecodable_record(run: Signals, limit: Limits) -> Hits:
     """A record is whole but not an event, or its tag is not valid text."""
     for path, faults in _faults(run, FaultKind.UNDECODABLE, FaultKind.UNDECODABLE_TEXT).items():
         yield _damage(path, faults, "the message in", f"is whole but cannot be decoded ({faults[0].reason})")
 
 
 @RULES.add("GL105", "no-file-version", Severity.INFO)
-def no_file_version(run: Signals, limit: Limits) -> Iterator[Hit]:
+def no_file_version(run: Signals, limit: Limits) -> Hits:
     """A file does not begin with its version."""
     damaged = {fault.path for fault in run.run.faults if not fault.record}  # that record may have been the version
     files = zip(run.run.files, run.run.versions, run.run.records, strict=True)
@@ -73,7 +73,7 @@ def no_file_version(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 @RULES.add("GL106", "two-writers", Severity.WARNING)
-def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
+def two_writers(run: Signals, limit: Limits) -> Hits:
     """Two files of a run were written at the same time."""
     files = run.files
     for i, j in run.concurrent_files:
@@ -94,7 +94,7 @@ def two_writers(run: Signals, limit: Limits) -> Iterator[Hit]:
 
 
 @RULES.add("GL107", "no-events", Severity.INFO, while_written=True)
-def no_events(run: Signals, limit: Limits) -> Iterator[Hit]:
+def no_events(run: Signals, limit: Limits) -> Hits:
     """Nothing was logged to a file, or it is no event file."""
     for path, what in run.other_files.items():
         yield Hit(f"{path} is no event file: by content, it is {what}", evidence={"file": path, "content": what})

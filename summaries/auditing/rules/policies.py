@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import trend_between, typical
 from summaries.robust import blocks, median
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signals
 
@@ -45,7 +43,7 @@ class PolicyCollapseLimits(Limits):
 
 
 @RULES.add("GL506", "policy-collapse", Severity.INFO, PolicyCollapseLimits)
-def policy_collapse(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
+def policy_collapse(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     """A policy loses most of its reward, changes at one leap, no longer explores, or no longer changes."""
     if not run.moving_target:
         return
@@ -70,7 +68,7 @@ def policy_collapse(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
             )
 
 
-def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
+def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     """Find a reward that fell by a trend, and ends with most of what was gained lost.
 
     If it rose by a trend before that, and the task did not become harder meanwhile, it is a warning.
@@ -106,7 +104,7 @@ def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
     )
 
 
-def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
+def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     """Find updates after which the policy is another one, by an estimate of the KL divergence between the two."""
     of_updates = [
         signal
@@ -130,7 +128,7 @@ def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
     )
 
 
-def _stops(run: Signals, limit: PolicyCollapseLimits) -> Iterator[Hit]:
+def _stops(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     """Find a policy that does not change any more: its KL divergence from one update to the next is exactly zero."""
     for signal in run.all.values():
         if not _KL.fullmatch(signal.tag) or _NO_POLICY.search(signal.tag):

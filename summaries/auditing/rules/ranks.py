@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.ranks import Beside, beside
 from summaries.auditing.statistics.student import quantile
 from summaries.robust import NORMAL, OF_MEDIAN, median
@@ -44,7 +44,7 @@ class RankNotReducedLimits(Limits):
 
 
 @RULES.add("GL612", "rank-not-reduced", Severity.ERROR, RankNotReducedLimits)
-def rank_not_reduced(run: Signals, limit: RankNotReducedLimits) -> Iterator[Hit]:
+def rank_not_reduced(run: Signals, limit: RankNotReducedLimits) -> Hits:
     """The gradient norm of one of k ranks is off by √k or k, as if its gradient had been reduced in another way."""
     for job, _ in _jobs(run, limit.min_points, "global_norm"):
         ranks = len(job.ranks)
@@ -80,7 +80,7 @@ class RanksDifferLimits(Limits):
 
 
 @RULES.add("GL611", "ranks-differ", Severity.ERROR, RanksDifferLimits, unless=rank_not_reduced)
-def ranks_differ(run: Signals, limit: RanksDifferLimits) -> Iterator[Hit]:
+def ranks_differ(run: Signals, limit: RanksDifferLimits) -> Hits:
     """A value that is the same on most ranks differs on one; or it was the same on all, and no longer is."""
     for job, role in _jobs(run, limit.min_points, *_REDUCED):
         middle = _middle(job)
@@ -98,7 +98,7 @@ def _middle(job: Beside) -> Floats:
     return np.asarray(np.sort(job.value, axis=0)[len(job.ranks) // 2])
 
 
-def _odd_ranks(job: Beside, alike: Bools, middle: Floats) -> Iterator[Hit]:
+def _odd_ranks(job: Beside, alike: Bools, middle: Floats) -> Hits:
     for rank, own, agrees in zip(job.ranks, job.value, alike, strict=True):
         at = np.flatnonzero(~agrees)
         if not len(at):
@@ -115,7 +115,7 @@ def _odd_ranks(job: Beside, alike: Bools, middle: Floats) -> Iterator[Hit]:
         )
 
 
-def _parted(job: Beside, agree: Bools, least: float) -> Iterator[Hit]:
+def _parted(job: Beside, agree: Bools, least: float) -> Hits:
     """What was the same on all ranks for at least so many points, and then at fewer than half of the steps."""
     if agree.all():
         return
@@ -142,7 +142,7 @@ class StragglingRankLimits(Limits):
 
 
 @RULES.add("GL613", "straggling-rank", Severity.WARNING, StragglingRankLimits)
-def straggling_rank(run: Signals, limit: StragglingRankLimits) -> Iterator[Hit]:
+def straggling_rank(run: Signals, limit: StragglingRankLimits) -> Hits:
     """One rank takes longer than the others for the same steps."""
     longest = [rank.longest.tag for rank in run.ranks if rank.longest is not None]
     if len(longest) < len(run.ranks) or len(run.ranks) < 2:  # noqa: PLR2004 - one has nobody to wait for
@@ -167,7 +167,7 @@ def straggling_rank(run: Signals, limit: StragglingRankLimits) -> Iterator[Hit]:
 
 
 @RULES.add("GL614", "first-non-finite-rank", Severity.ERROR)
-def first_non_finite_rank(run: Signals, limit: Limits) -> Iterator[Hit]:
+def first_non_finite_rank(run: Signals, limit: Limits) -> Hits:
     """A loss or norm is not finite on one rank before it is on the others."""
     for job, _ in _jobs(run, 1, "loss", "global_norm"):
         bad = ~np.isfinite(job.value)
@@ -197,7 +197,7 @@ class RankLossStandsOutLimits(Limits):
 
 
 @RULES.add("GL615", "rank-loss-stands-out", Severity.WARNING, RankLossStandsOutLimits)
-def rank_loss_stands_out(run: Signals, limit: RankLossStandsOutLimits) -> Iterator[Hit]:
+def rank_loss_stands_out(run: Signals, limit: RankLossStandsOutLimits) -> Hits:
     """The loss of one rank, on its own part of the data, differs from the others' by more than theirs differ."""
     for job, _ in _jobs(run, limit.min_points, "loss", "validation_loss"):
         fine = np.isfinite(job.value).all(axis=0)

@@ -7,13 +7,14 @@ A threshold is declared with its range. A configuration must stay within it, so 
         min_points: int = whole(30, 20)
 
     @RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, needs=("loss", "validation_loss"))
-    def loss_spike(run: Signals, limit: LossSpikeLimits) -> Iterator[Hit]:
+    def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
         ...
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
@@ -23,7 +24,7 @@ import numpy as np
 from summaries.auditing.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from summaries.arrays import Ints
     from summaries.auditing.findings import Severity
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     L = TypeVar("L", bound="Limits")
     Check = Callable[[Signals, L], Iterable["Hit"]]
 
-__all__ = ["Hit", "Limits", "Rule", "Ruleset", "Threshold", "above", "at_least", "proportion", "whole"]
+__all__ = ["Hit", "Hits", "Limits", "Rule", "Ruleset", "Threshold", "above", "at_least", "proportion", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,10 @@ class Hit:
     count: int = 1
     severity: Severity | None = None
     run: str = ""
+
+
+Hits = Iterator[Hit]
+"""What the function of a rule returns."""
 
 
 @dataclass(frozen=True, slots=True)

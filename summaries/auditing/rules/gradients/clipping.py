@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.signals import common_points
 from summaries.robust import since
 
@@ -62,7 +62,7 @@ class ClippingSaturatedLimits(Limits):
 
 
 @RULES.add("GL404", "clipping-saturated", Severity.WARNING, ClippingSaturatedLimits, needs=_ROLES)
-def clipping_saturated(run: Signals, limit: ClippingSaturatedLimits) -> Iterator[Hit]:
+def clipping_saturated(run: Signals, limit: ClippingSaturatedLimits) -> Hits:
     """Nearly every step is clipped: the bound sets the length of the steps, and the gradient only their direction."""
     for tag, step, share in _clipping(run):
         half = len(share) // 2
@@ -89,7 +89,7 @@ class ClippingNeverActsLimits(Limits):
 
 
 @RULES.add("GL405", "clipping-never-acts", Severity.INFO, ClippingNeverActsLimits, needs=_ROLES)
-def clipping_never_acts(run: Signals, limit: ClippingNeverActsLimits) -> Iterator[Hit]:
+def clipping_never_acts(run: Signals, limit: ClippingNeverActsLimits) -> Hits:
     """Clipping is on, but not a single step was clipped."""
     for tag, step, share in _clipping(run):
         if len(share) >= limit.min_points and not share.any():

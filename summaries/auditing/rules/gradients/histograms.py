@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.auditing.signals.signals import Signals
     from summaries.reading.series import Items
 
@@ -38,7 +36,7 @@ class DeadHistogramLimits(Limits):
 
 
 @RULES.add("GL408", "dead-histogram", Severity.INFO, DeadHistogramLimits)
-def dead_histogram(run: Signals, limit: DeadHistogramLimits) -> Iterator[Hit]:
+def dead_histogram(run: Signals, limit: DeadHistogramLimits) -> Hits:
     """All of a gradient or of an activation is exactly zero, or nearly all of a tanh or sigmoid is saturated."""
     for tag, items in run.run.histograms.items():
         gradient = _GRADIENT.fullmatch(tag) is not None

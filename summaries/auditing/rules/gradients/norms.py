@@ -9,14 +9,14 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.gradients import overflows
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.course import trend_between
 from summaries.auditing.statistics.excursions import Excursions, Peak
 from summaries.robust import OF_MEDIAN, TAIL_TELLS, Blocks, blocks, in_sigmas, median, sigma, since
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from summaries.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
@@ -38,7 +38,7 @@ _AS_EVER = 0.1  # the probability of none at first, if jumps had always been as 
 
 
 @RULES.add("GL401", "non-finite-gradient", Severity.ERROR, overflows.OverflowLimits, needs=_SHOW_OVERFLOWS)
-def non_finite_gradient(run: Signals, limit: overflows.OverflowLimits) -> Iterator[Hit]:
+def non_finite_gradient(run: Signals, limit: overflows.OverflowLimits) -> Hits:
     """Gradients have elements that are NaN or infinite."""
     showing = _non_finite(run.of("nonfinite", "global_norm", "part_norm")) or _non_finite(run.of("gradient_norm"))
     if not showing:
@@ -102,7 +102,7 @@ class ExplodingNormLimits(Limits):
 
 
 @RULES.add("GL402", "exploding-norm", Severity.ERROR, ExplodingNormLimits)
-def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Iterator[Hit]:
+def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Hits:
     """The norm of the gradients climbs to many times what it was."""
     for signal in run.of("global_norm") or run.of("gradient_norm"):
         series = signal.finite

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, proportion, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.arrays import Ints
     from summaries.auditing.signals.signals import Signals
     from summaries.reading.series import Series
@@ -70,7 +68,7 @@ def _lowered(run: Signals, steps: Ints) -> bool:
     return False
 
 
-def lost_scales(run: Signals) -> Iterator[Hit]:
+def lost_scales(run: Signals) -> Hits:
     """Find loss scales that fall to nothing and stay there: each step overflows and is skipped, so none is made."""
     for signal in run.of("loss_scale"):
         step, value = signal.finite.step, signal.finite.value

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, at_least, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, at_least, proportion, whole
 from summaries.robust import median
 from summaries.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
@@ -40,7 +40,7 @@ class VanishingGradientLimits(Limits):
 
 
 @RULES.add("GL403", "vanishing-gradient", Severity.WARNING, VanishingGradientLimits, needs=("gradient_norm",))
-def vanishing_gradient(run: Signals, limit: VanishingGradientLimits) -> Iterator[Hit]:
+def vanishing_gradient(run: Signals, limit: VanishingGradientLimits) -> Hits:
     """The gradient of a variable is tiny compared with the others."""
     norms = _norms(run, limit.min_points)
     if len(norms) < 2:  # noqa: PLR2004 - nothing to compare with
@@ -157,7 +157,7 @@ class DeadVariableLimits(Limits):
 
 
 @RULES.add("GL406", "dead-variable", Severity.WARNING, DeadVariableLimits, needs=tuple(_DEAD_VALUES))
-def dead_variable(run: Signals, limit: DeadVariableLimits) -> Iterator[Hit]:
+def dead_variable(run: Signals, limit: DeadVariableLimits) -> Hits:
     """The gradient or the update of a variable is zero throughout, or from some step on.
 
     Variables that die at the same step are one finding.
@@ -188,7 +188,7 @@ class DominatingLayerLimits(Limits):
 
 
 @RULES.add("GL407", "dominating-layer", Severity.INFO, DominatingLayerLimits, needs=("gradient_norm",))
-def dominating_layer(run: Signals, limit: DominatingLayerLimits) -> Iterator[Hit]:
+def dominating_layer(run: Signals, limit: DominatingLayerLimits) -> Hits:
     """One variable accounts for nearly all of the global norm."""
     norms = _norms(run, limit.min_points)
     if len(norms) < limit.min_variables:

@@ -10,7 +10,7 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.warm_restarts import explained_by_rate
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.statistics.course import (
     Course,
     bend,
@@ -31,8 +31,6 @@ from summaries.robust import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
@@ -75,7 +73,7 @@ class LossDivergesLimits(Limits):
 
 
 @RULES.add("GL304", "loss-diverges", Severity.ERROR, LossDivergesLimits, needs=("loss",))
-def loss_diverges(run: Signals, limit: LossDivergesLimits) -> Iterator[Hit]:
+def loss_diverges(run: Signals, limit: LossDivergesLimits) -> Hits:
     """The loss rises far above its best level, and stays there."""
     signal = run.objective
     if signal is None:
@@ -122,7 +120,7 @@ def _found(run: Signals, signal: Signal, limit: LossDivergesLimits) -> Hit | Non
     )
 
 
-def _explodes(signal: Signal, series: Series, limit: LossDivergesLimits) -> Iterator[Hit]:
+def _explodes(signal: Signal, series: Series, limit: LossDivergesLimits) -> Hits:
     """Find a last point that no noise explains, however few there are: so many times the first one, and the highest."""
     value = series.value
     if len(value) < 2 or not np.isfinite(signal.standing.value[-1]):  # noqa: PLR2004 - GL301 tells of the latter

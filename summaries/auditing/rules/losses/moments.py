@@ -10,14 +10,14 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules.gradients import overflows
 from summaries.auditing.rules.losses.overfitting import overfitting
 from summaries.auditing.rules.losses.warm_restarts import explained_by_rate, recur_as_restarts
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.loss_names import LOSS_ROLES
 from summaries.auditing.statistics.course import typical, without_zeros
 from summaries.auditing.statistics.excursions import SHORT, Excursions, Peak
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from summaries.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
@@ -34,7 +34,7 @@ _FEWEST, _RISE_OF_FEWEST = 400, 0.25  # stretches of any run, and the rise that 
 
 
 @RULES.add("GL301", "non-finite-loss", Severity.ERROR, overflows.OverflowLimits, needs=_LOSSES)
-def non_finite_loss(run: Signals, limit: overflows.OverflowLimits) -> Iterator[Hit]:
+def non_finite_loss(run: Signals, limit: overflows.OverflowLimits) -> Hits:
     """Losses are NaN or infinite; the losses of one event become one finding."""
     failing = _not_finite(run.of(*_LOSSES))
     if failing:  # a metric may be undefined by itself, as without a sample, and an unknown tag may be anything
@@ -99,7 +99,7 @@ class ConcealedNanLimits(Limits):
 
 
 @RULES.add("GL306", "concealed-nan", Severity.ERROR, ConcealedNanLimits, needs=("global_norm",))
-def concealed_nan(run: Signals, limit: ConcealedNanLimits) -> Iterator[Hit]:
+def concealed_nan(run: Signals, limit: ConcealedNanLimits) -> Hits:
     """A loss is exactly zero, or repeats itself, wherever the gradient norm is not finite: a filter replaced NaN."""
     for signal in run.of("loss"):
         loss = signal.latest
@@ -131,7 +131,7 @@ class LossSpikeLimits(Limits):
 
 
 @RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, unless=overfitting)
-def loss_spike(run: Signals, limit: LossSpikeLimits) -> Iterator[Hit]:
+def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
     """The loss jumps far above its level, and comes back."""
     if run.moving_target:
         return

@@ -9,13 +9,11 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.divergence import loss_diverges
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import Course, may_be_a_score
 from summaries.robust import changes, median, sigma
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
@@ -50,7 +48,7 @@ class LossNotDecreasingLimits(Limits):
 
 
 @RULES.add("GL303", "loss-not-decreasing", Severity.WARNING, LossNotDecreasingLimits, unless=loss_diverges)
-def loss_not_decreasing(run: Signals, limit: LossNotDecreasingLimits) -> Iterator[Hit]:
+def loss_not_decreasing(run: Signals, limit: LossNotDecreasingLimits) -> Hits:
     """The loss does not go down over the whole run."""
     if run.moving_target:
         return

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
 from summaries.auditing.statistics.course import bend, level_between, scatter_about_trend, trend_between, value_at
 from summaries.robust import OF_MEDIAN, blocks, median, monotone_trend
 from summaries.words import beside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
@@ -44,7 +42,7 @@ class OverfittingLimits(Limits):
 
 
 @RULES.add("GL305", "overfitting", Severity.WARNING, OverfittingLimits, needs=("validation_loss",))
-def overfitting(run: Signals, limit: OverfittingLimits) -> Iterator[Hit]:
+def overfitting(run: Signals, limit: OverfittingLimits) -> Hits:
     """Validation losses rise while the training losses to which they belong fall."""
     trained = run if run.of("loss") or run.training is None else run.training
     rising = []

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.robust import median
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signals
 
@@ -40,7 +38,7 @@ class SlowingDownLimits(Limits):
 
 
 @RULES.add("GL207", "slowing-down", Severity.INFO, SlowingDownLimits)
-def slowing_down(run: Signals, limit: SlowingDownLimits) -> Iterator[Hit]:
+def slowing_down(run: Signals, limit: SlowingDownLimits) -> Hits:
     """A step takes longer and longer, from the start of the run to its end."""
     signal = run.longest
     if signal is None or len(signal.latest) < limit.min_points:
@@ -82,7 +80,7 @@ class ConstantMetricLimits(Limits):
 
 
 @RULES.add("GL307", "constant-metric", Severity.INFO, ConstantMetricLimits)
-def constant_metric(run: Signals, limit: ConstantMetricLimits) -> Iterator[Hit]:
+def constant_metric(run: Signals, limit: ConstantMetricLimits) -> Hits:
     """A loss or a metric has the same value at every point."""
     for signal in run.all.values():
         if signal.meaning.role not in {"loss", "validation_loss"} and not _METRIC.search(signal.tag):
@@ -104,7 +102,7 @@ class PlateauLimits(Limits):
 
 
 @RULES.add("GL308", "plateau", Severity.INFO, PlateauLimits, needs=("loss", "validation_loss"))
-def plateau(run: Signals, limit: PlateauLimits) -> Iterator[Hit]:
+def plateau(run: Signals, limit: PlateauLimits) -> Hits:
     """The loss came near its best level early, stays near it, and the rest of the run brings nothing more."""
     for signal in [] if run.moving_target or run.concurrent_files else run.of("loss", "validation_loss"):
         series = signal.finite

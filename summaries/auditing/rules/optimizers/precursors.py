@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.statistics.excursions import Excursions, Peak
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signals
 
@@ -34,7 +32,7 @@ class UpdateSpikeFirstLimits(Limits):
 
 
 @RULES.add("GL505", "update-spike-first", Severity.INFO, UpdateSpikeFirstLimits)
-def update_spike_first(run: Signals, limit: UpdateSpikeFirstLimits) -> Iterator[Hit]:
+def update_spike_first(run: Signals, limit: UpdateSpikeFirstLimits) -> Hits:
     """The norm of the updates jumps a few points before the loss does."""
     if run.moving_target or not run.of("update_norm"):
         return

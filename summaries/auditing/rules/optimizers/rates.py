@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.robust import median
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
 
@@ -43,7 +41,7 @@ class LearningRateLimits(Limits):
 
 
 @RULES.add("GL504", "learning-rate", Severity.WARNING, LearningRateLimits, needs=("learning_rate",))
-def learning_rate(run: Signals, limit: LearningRateLimits) -> Iterator[Hit]:
+def learning_rate(run: Signals, limit: LearningRateLimits) -> Hits:
     """The learning rate is zero, negative or not finite, or jumps in a way that no schedule does."""
     for signal in run.of("learning_rate"):
         series = signal.standing

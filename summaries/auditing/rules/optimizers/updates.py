@@ -10,13 +10,11 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.gradients.variables import dead_variables, upper_quartile_of_others
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.signals.signals import common_points
 from summaries.robust import block_medians, median, since
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
 
@@ -44,7 +42,7 @@ class UpdateRatioLimits(Limits):
 
 
 @RULES.add("GL501", "update-ratio", Severity.WARNING, UpdateRatioLimits, needs=("update_ratio", "update_norm"))
-def update_ratio(run: Signals, limit: UpdateRatioLimits) -> Iterator[Hit]:
+def update_ratio(run: Signals, limit: UpdateRatioLimits) -> Hits:
     """The updates of a variable are far too large or too small for its weights."""
     dead = dead_variables(run, limit.min_points)
     weights = _weights(run, limit.least_weight)
@@ -114,7 +112,7 @@ def _ratios(run: Signals) -> dict[str, tuple[str, Ints, Floats]]:
 
 
 @RULES.add("GL502", "damaged-slot", Severity.ERROR, needs=_SLOT_ROLES, of_moments=True)
-def damaged_slot(run: Signals, limit: Limits) -> Iterator[Hit]:
+def damaged_slot(run: Signals, limit: Limits) -> Hits:
     """A slot of the optimizer is not finite, or a second moment is negative."""
     for (slot, variable), signals in _slots(run).items():
         for signal in signals:
@@ -143,7 +141,7 @@ class SlotStuckAtZeroLimits(Limits):
 
 
 @RULES.add("GL503", "slot-stuck-at-zero", Severity.WARNING, SlotStuckAtZeroLimits, needs=_SLOT_ROLES)
-def slot_stuck_at_zero(run: Signals, limit: SlotStuckAtZeroLimits) -> Iterator[Hit]:
+def slot_stuck_at_zero(run: Signals, limit: SlotStuckAtZeroLimits) -> Hits:
     """A slot of the optimizer stays zero, although its variable has a gradient."""
     dead = {variable for variable, (_, since) in dead_variables(run, limit.min_points).items() if not since}
     for (slot, variable), signals in _slots(run).items():

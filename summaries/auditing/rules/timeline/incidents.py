@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Ruleset
+from summaries.auditing.rules.rule import Hit, Hits, Ruleset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.auditing.rules.rule import Limits
     from summaries.auditing.signals.signals import Signals
     from summaries.reading.run import Run
@@ -46,7 +44,7 @@ def run_of(name: str) -> str:
 
 
 @RULES.add("GL208", "recorded-incident", Severity.INFO, of_moments=True)
-def recorded_incident(run: Signals, limit: Limits) -> Iterator[Hit]:
+def recorded_incident(run: Signals, limit: Limits) -> Hits:
     """A flight recorder wrote every step around an incident."""
     if run.longest is None or not has_incident(run.run):
         return

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.rules.timeline.steps import seconds
 from summaries.auditing.statistics.recurring import recurring, thirds
 from summaries.robust import changes, median, sigma
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
@@ -40,7 +38,7 @@ class StallLimits(Limits):
 
 
 @RULES.add("GL204", "stall", Severity.WARNING, StallLimits)
-def stall(run: Signals, limit: StallLimits) -> Iterator[Hit]:
+def stall(run: Signals, limit: StallLimits) -> Hits:
     """Far more time than usual passed between two steps."""
     signal = run.longest
     if signal is None or len(signal) < limit.min_points:

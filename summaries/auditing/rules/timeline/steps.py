@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.rules.timeline.from_scratch import from_scratch
 from summaries.errors import FaultKind
 from summaries.robust import changes
@@ -46,7 +46,7 @@ class StepsGoBackLimits(Limits):
 
 
 @RULES.add("GL201", "steps-go-back", Severity.WARNING, StepsGoBackLimits)
-def steps_go_back(run: Signals, limit: StepsGoBackLimits) -> Iterator[Hit]:
+def steps_go_back(run: Signals, limit: StepsGoBackLimits) -> Hits:
     """Steps go back, and there is no session start to mark a restart."""
     drops = [(signal, _unmarked_drops(run, signal)) for signal in run.timed.values()]
     restarts = [(signal, at) for signal, at in drops if not _by_habit(signal, at, limit)]
@@ -122,7 +122,7 @@ class ConflictingStepsLimits(Limits):
 
 
 @RULES.add("GL202", "conflicting-steps", Severity.INFO, ConflictingStepsLimits)
-def conflicting_steps(run: Signals, limit: ConflictingStepsLimits) -> Iterator[Hit]:
+def conflicting_steps(run: Signals, limit: ConflictingStepsLimits) -> Hits:
     """A step has several different values, one after the other."""
     conflicts = ((signal, _conflicts(run, signal, limit.tolerance)) for signal in run.timed.values())
     for signal, at, tags in _clearest(conflicts):
@@ -157,7 +157,7 @@ class WallTimeGoesBackLimits(Limits):
 
 
 @RULES.add("GL203", "wall-time-goes-back", Severity.WARNING, WallTimeGoesBackLimits)
-def wall_time_goes_back(run: Signals, limit: WallTimeGoesBackLimits) -> Iterator[Hit]:
+def wall_time_goes_back(run: Signals, limit: WallTimeGoesBackLimits) -> Hits:
     """The clock went back, or a wall time is not finite."""
     drops = ((signal, _clock_drops(run, signal, limit.tolerance_secs)) for signal in run.timed.values())
     for signal, at, tags in _clearest(drops):
@@ -174,7 +174,7 @@ def wall_time_goes_back(run: Signals, limit: WallTimeGoesBackLimits) -> Iterator
     yield from _not_finite(run)
 
 
-def _not_finite(run: Signals) -> Iterator[Hit]:
+def _not_finite(run: Signals) -> Hits:
     """Find wall times that are NaN or infinite: of points, or, if there are none, of other events."""
     points = ((signal, np.flatnonzero(~np.isfinite(signal.series.wall_time))) for signal in run.timed.values())
     faults = [fault for fault in run.run.faults if fault.kind is FaultKind.NON_FINITE_WALL_TIME]
@@ -217,7 +217,7 @@ class MissingStepsLimits(Limits):
 
 
 @RULES.add("GL205", "missing-steps", Severity.INFO, MissingStepsLimits)
-def missing_steps(run: Signals, limit: MissingStepsLimits) -> Iterator[Hit]:
+def missing_steps(run: Signals, limit: MissingStepsLimits) -> Hits:
     """Steps are logged at even distances, and some are missing."""
     gaps = ((signal, _gaps(signal, limit)) for signal in run.timed.values() if len(signal) >= limit.min_points)
     for signal, at, tags in _clearest(gaps):
@@ -255,7 +255,7 @@ class RestartLimits(Limits):
 
 
 @RULES.add("GL206", "restart", Severity.INFO, RestartLimits)
-def restart(run: Signals, limit: RestartLimits) -> Iterator[Hit]:
+def restart(run: Signals, limit: RestartLimits) -> Hits:
     """The run was restarted: there is a session start, or another file that continues it."""
     signal = run.longest
     if signal is None:
