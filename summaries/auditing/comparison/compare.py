@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 from summaries.auditing.comparison.groups import grouped, outliers
 from summaries.auditing.comparison.hyperparameters import Table, check_stated, from_name, read_table, stem, varying
 from summaries.auditing.comparison.labels import Lesson, learnt, marked
-from summaries.auditing.comparison.outcomes import LOSSES, Outcome, chosen, main_losses, outcome, ranked
+from summaries.auditing.comparison.outcomes import LOSSES, Outcome, chosen, main_losses, outcome_of, ranked
 from summaries.auditing.comparison.results import Comparison, Member, Taught
 from summaries.auditing.comparison.separation import seeds_share, separations
 from summaries.auditing.discovery import expecting_runs, runs_below
@@ -126,7 +127,9 @@ class _Reading:
         signals = Signals(files.name, run, table_of(self.config.tags, run.tags, self.config.logger(files.name)))
         compared = signals.of(*LOSSES) + [signals.all[tag] for tag in (self.metric,) if tag in signals.all]
         main = main_losses(signals)
-        outcomes = {one.tag: outcome(one, maximize=self.maximize, main=one.tag in main) for one in compared}
+        outcomes = {
+            signal.tag: outcome_of(signal, maximize=self.maximize, main=signal.tag in main) for signal in compared
+        }
         return _Result(outcomes, {**run.hparams, **from_name(files.name)}, left_out, label_of(run))
 
 
@@ -160,24 +163,26 @@ def _compared(
     runs: _Runs, metric: str, by: Sequence[str], labels: Mapping[str, str], lesson: Lesson | None, *, maximize: bool
 ) -> Comparison:
     measure = lesson.measure if lesson else "final"
-    having = [name for name, own in runs.outcomes.items() if metric in own]
-    roles = {runs.outcomes[name][metric].role for name in having}
+    reached = {name: outcomes[metric] for name, outcomes in runs.outcomes.items() if metric in outcomes}
+    roles = {outcome.role for outcome in reached.values()}
     role = next((role for role in LOSSES if role in roles), "")  # where Keras wrote …/train and …/validation
-    having = [name for name in having if not role or runs.outcomes[name][metric].role == role]
-    stated = {name: runs.configurations[name] for name in having}
+    reached = {name: outcome for name, outcome in reached.items() if not role or outcome.role == role}
+    stated = {name: runs.configurations[name] for name in reached}
     if not varying(stated.values()):
         stated = {name: {**own, "run": stem(name)} for name, own in stated.items()}
-    members = [_member(name, stated[name], runs.outcomes[name][metric], labels, lesson, maximize) for name in having]
+    members = []
+    for name, outcome in reached.items():
+        values = outcome.final, outcome.best, outcome.best_step
+        verdict = _verdict(outcome, lesson, maximize=maximize)
+        members.append(Member(name, stated[name], *values, labels.get(name, ""), verdict, outcome.curve))
     members.sort(key=lambda member: (ranked(getattr(member, measure), maximize=maximize), member.run))
     names = varying(member.hyperparameters for member in members)
     # A run that states nothing has its own name as the hyperparameter `run`.
     check_stated(by, [name for member in members for name in member.hyperparameters], hidden="run")
     groups = grouped(members, by or names, measure, maximize=maximize, seeds=not by or set(by) >= set(names))
     value = {member.run: ranked(getattr(member, measure), maximize=maximize) for member in members}
-    taught = lesson and Taught(
-        sum(label == "good" for label in labels.values()), sum(label == "bad" for label in labels.values()), lesson.auc,
-        lesson.cut, lesson.candidates,
-    )  # fmt: skip
+    marks = Counter(labels.values())
+    taught = lesson and Taught(marks["good"], marks["bad"], lesson.auc, lesson.cut, lesson.candidates)
     return Comparison(
         metric,
         measure,
@@ -188,9 +193,9 @@ def _compared(
         separations([member.hyperparameters for member in members], names, np.array(list(value.values()))),
         outliers(members, groups, measure),
         seeds_share([np.array([value[run] for run in group.runs]) for group in groups]),
-        _identical({name: runs.outcomes[name][metric].digest for name in having}),
+        _identical({name: outcome.digest for name, outcome in reached.items()}),
         taught,
-        (*runs.left_out, *((name, f"it has no {metric}") for name in runs.outcomes if name not in having)),
+        (*runs.left_out, *((name, f"it has no {metric}") for name in runs.outcomes if name not in reached)),
     )
 
 
@@ -203,19 +208,9 @@ def _identical(digests: Mapping[str, bytes]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(names) for names in groups.values() if len(names) > 1)
 
 
-def _member(
-    name: str,
-    configuration: Mapping[str, Value],
-    reached: Outcome,
-    labels: Mapping[str, str],
-    lesson: Lesson | None,
-    maximize: bool,
-) -> Member:
-    verdict = ""
-    if lesson:
-        own = ranked(getattr(reached, lesson.measure), maximize=maximize)
-        verdict = "good" if own <= ranked(lesson.cut, maximize=maximize) and own < np.inf else "bad"
-    return Member(
-        name, configuration, reached.final, reached.best, reached.best_step, labels.get(name, ""), verdict,
-        reached.curve,
-    )  # fmt: skip
+def _verdict(reached: Outcome, lesson: Lesson | None, *, maximize: bool) -> str:
+    """What the marks teach of a run: "good" or "bad"; "" without marks."""
+    if lesson is None:
+        return ""
+    own = ranked(getattr(reached, lesson.measure), maximize=maximize)
+    return "good" if own <= ranked(lesson.cut, maximize=maximize) and own < np.inf else "bad"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from summaries.auditing.curves import Curve
     from summaries.auditing.signals.signals import Signal, Signals
 
-__all__ = ["LOSSES", "Outcome", "chosen", "main_losses", "outcome", "ranked"]
+__all__ = ["LOSSES", "Outcome", "chosen", "main_losses", "outcome_of", "ranked"]
 
 LOSSES = ("validation_loss", "loss")
 """The roles of tags that runs are compared by, the most telling first."""
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
     main: bool = False
 
 
-def outcome(signal: Signal, *, maximize: bool, main: bool = False) -> Outcome:
+def outcome_of(signal: Signal, *, maximize: bool, main: bool = False) -> Outcome:
     """The end and the best of a tag with points: medians of tenths of the points that stand, counted from the end."""
     series = signal.latest
     value = -series.value if maximize else series.value

@@ -198,19 +198,12 @@ class Rule:
         """
         for hit in self.check(run, limits):
             usual = self.severity if hit.severity is None else hit.severity
+            rule = self.code, self.name, usual if severity is None else severity
             tag, *others = hit.tags or ("",)
-            yield Finding(
-                self.code,
-                self.name,
-                usual if severity is None else severity,
-                hit.run or run.name,
-                tag,
-                None if hit.steps is None else (int(hit.steps[0]), int(hit.steps[-1])),
-                hit.message,
-                {name: x.item() if isinstance(x, np.generic) else x for name, x in hit.evidence.items()},
-                hit.count,
-                tuple(others),
-            )
+            steps = None if hit.steps is None else (int(hit.steps[0]), int(hit.steps[-1]))
+            evidence = {name: x.item() if isinstance(x, np.generic) else x for name, x in hit.evidence.items()}
+            about = hit.message, evidence, hit.count, tuple(others)
+            yield Finding(*rule, hit.run or run.name, tag, steps, *about)
 
 
 class Ruleset(dict[str, Rule]):
