@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
-    from typing import TypeVar
 
     from summaries.auditing.config import Config
     from summaries.auditing.curves import Curve
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from summaries.reading.run import Run
     from summaries.storage.protocols import StoredFile
 
-    Result = TypeVar("Result")
     Read = Callable[[str, Sequence[StoredFile]], tuple[Run | None, tuple[Failure, ...]]]
 
 __all__ = [
@@ -73,8 +71,9 @@ def audit_run(
         baseline: the runs to compare it with.
         stretches: resolution of the curves; see `thin`.
     """
-    signals = signals_of(name, run, config, [signals_of(name, other, config) for other in baseline])
-    return _at_once(_judge(signals, config, stretches))
+    with np.errstate(all="ignore"):  # a run's values may be anything
+        signals = signals_of(name, run, config, [signals_of(name, other, config) for other in baseline])
+        return in_turns([_judge(signals, config, stretches)])[0]
 
 
 def _judge(signals: Signals, config: Config, stretches: int, failures: tuple[Failure, ...] = ()) -> Steps[RunReport]:
@@ -117,7 +116,8 @@ def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:
     ranks = [signals_of(name, run, config) for name, run in runs.items()]
     ranks[0].ranks = ranks
     codes = [code for code in config.selected if code in BETWEEN_RANKS]
-    findings = _unsaid(_at_once(_findings(ranks[0], config, codes)))
+    with np.errstate(all="ignore"):
+        findings = _unsaid(in_turns([_findings(ranks[0], config, codes)])[0])
     return ordered(finding for finding in findings if finding.code in config.codes(finding.run))
 
 
@@ -148,12 +148,6 @@ def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Steps[l
             findings += rule.findings(signals, config.limits(code), config.severity.get(code))
         yield
     return findings
-
-
-def _at_once(audit: Steps[Result]) -> Result:
-    """What an audit returns, without a pause."""
-    with np.errstate(all="ignore"):  # a run's values may be anything
-        return in_turns([audit])[0]
 
 
 def _unsaid(findings: list[Finding]) -> list[Finding]:
@@ -309,7 +303,7 @@ class Task:
     def each(self, runs: Sequence[RunFiles]) -> Iterator[RunReport]:
         """Audit several runs, and yield the report of each, in order."""
         for group in groups(runs, self._bytes_with):
-            with np.errstate(all="ignore"):  # a run's values may be anything
+            with np.errstate(all="ignore"):
                 reports = in_turns(map(self._steps, group))
             yield from reports
 

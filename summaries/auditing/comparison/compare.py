@@ -73,8 +73,7 @@ def compare_runs(
     )  # fmt: skip
     results: dict[str, _Result] = {}
     for run, result in work:
-        died = isinstance(result, Died)
-        results[run.name] = _Result(None, {}, [(run.name, result.reason)]) if died else result
+        results[run.name] = _Result(None, {}, [(run.name, result.reason)]) if isinstance(result, Died) else result
         on_run(run.name, None)
     runs = _gathered({run.name: results[run.name] for run in files}, stated)
     labels = marked(runs.outcomes, {**runs.labels, **stated.labels}, good, bad)
