@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
 else:
     _, __getattr__, __dir__ = lazy(
-        __name__,
-        {"curves": "Curve", "findings": "Failure Finding RunReport Severity", "reports": "Report"},
+        __name__, {"curves": "Curve", "findings": "Failure Finding RunReport Severity", "reports": "Report"}
     )
 
 __all__ = ["Curve", "Failure", "Finding", "Report", "RunReport", "Severity", "audit", "compare"]

@@ -43,16 +43,7 @@ if TYPE_CHECKING:
 
     Read = Callable[[str, Sequence[StoredFile]], tuple[Run | None, tuple[Failure, ...]]]
 
-__all__ = [
-    "Task",
-    "audit_job",
-    "audit_ranks",
-    "audit_run",
-    "audit_runs",
-    "curves",
-    "ordered",
-    "signals_of",
-]
+__all__ = ["Task", "audit_job", "audit_ranks", "audit_run", "audit_runs", "curves", "ordered", "signals_of"]
 
 _MOST_IN_MEMORY = 10_000  # reports; those of more runs are kept on disk
 _FEWEST_STRETCHES = 50  # of a curve that still shows its course

@@ -23,15 +23,7 @@ if TYPE_CHECKING:
 
     from summaries.auditing.reports import Report
 
-__all__ = [
-    "counts",
-    "failure_text",
-    "print_broken",
-    "print_finding",
-    "run_verdict",
-    "show",
-    "steps_text",
-]
+__all__ = ["counts", "failure_text", "print_broken", "print_finding", "run_verdict", "show", "steps_text"]
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan", None: "green"}
 _MOST_ROWS = 20  # in the table: hundreds of runs fit a screen

@@ -45,10 +45,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("slot_min", rf"slots/(?P<slot>[^/]+)/min/{_VARIABLE}"),
     ("steps_per_second", r"(?:.*/)?(?:global_step|steps?|iters?|iterations?|batches)[_-]?(?:/|per_?)(?:sec|second|s)"),
     # clipping: OLMo's optim/clipping_rate; PPO's clip_fraction, of ratios, is recognized by other tags of the run
-    (
-        "clipped_fraction",
-        rf"{_ANY}(?:clip(?:ping|ped)?_(?:rate|frac|fraction)|{_GRADIENT}_clip[_/]fraction)",
-    ),
+    ("clipped_fraction", rf"{_ANY}(?:clip(?:ping|ped)?_(?:rate|frac|fraction)|{_GRADIENT}_clip[_/]fraction)"),
     ("clipped", rf"(?:train(?:ing)?/)?(?:{_GRADIENT}[_-])?clipped"),
     ("clipped_percent", r"(?:train(?:_inner)?/)?clip"),  # fairseq's and metaseq's, beside their gnorm
     ("clip_norm", rf"{_ANY}(?:clip_norm|max_grad_norm|clip_grad_norm|clip_threshold)"),

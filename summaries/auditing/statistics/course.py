@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.reading.series import Series
-from summaries.robust import (
-    NORMAL,
-    OF_MEDIAN,
-    Blocks,
-    block_medians,
-    blocks,
-    changes,
-    mean,
-    median,
-    monotone_trend,
-)
+from summaries.robust import NORMAL, OF_MEDIAN, Blocks, block_medians, blocks, changes, mean, median, monotone_trend
 
 if TYPE_CHECKING:
     from summaries.arrays import Floats

@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.robust import (
-    NORMAL,
-    TAIL_TELLS,
-    Blocks,
-    blocks,
-    changes,
-    row_medians,
-    sigma,
-    tail_reach,
-    windows,
-)
+from summaries.robust import NORMAL, TAIL_TELLS, Blocks, blocks, changes, row_medians, sigma, tail_reach, windows
 
 if TYPE_CHECKING:
     from summaries.arrays import Bools, Floats, Ints

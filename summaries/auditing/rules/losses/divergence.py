@@ -20,15 +20,7 @@ from summaries.auditing.statistics.course import (
     typical,
     without_zeros,
 )
-from summaries.robust import (
-    block_medians,
-    blocks,
-    changes,
-    in_sigmas,
-    median,
-    monotone_trend,
-    sigma,
-)
+from summaries.robust import block_medians, blocks, changes, in_sigmas, median, monotone_trend, sigma
 
 if TYPE_CHECKING:
     from summaries.arrays import Floats
