@@ -4,7 +4,7 @@
 
 `signals` decides which tag is a loss, a norm or a rate; `statistics` describes series; `rules` are functions over them;
 `engine` runs the rules on one run or many, and on the ranks of a job. `watch` follows files, `live` a training loop,
-and `alerts` tell of what they find. `comparison` puts runs beside each other. The package is called `auditing` because
+and `alerts` report what they find. `comparison` compares runs. The package is called `auditing` because
 `summaries.audit` is the function.
 """
 

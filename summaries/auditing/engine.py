@@ -47,7 +47,7 @@ __all__ = ["Task", "audit_job", "audit_ranks", "audit_run", "audit_runs", "curve
 
 _MOST_IN_MEMORY = 10_000  # reports; those of more runs are kept on disk
 _FEWEST_STRETCHES = 50  # of a curve that still shows its course
-_MOST_STRETCHES = 100_000  # of a curve of each run: finer ones of so many runs would take gigabytes
+_MOST_STRETCHES = 100_000  # of one curve in all runs together: finer ones would take gigabytes
 
 
 def audit_run(
@@ -71,7 +71,7 @@ def _judge(signals: Signals, config: Config, stretches: int, failures: tuple[Fai
     """`audit_run` in steps, one for each rule; `failures` is what of the run could not be read."""
     run, name = signals.run, signals.name
     codes = config.codes(name)
-    if has_incident(run):  # an excerpt, from which no course can be told
+    if has_incident(run):  # an excerpt, which shows no course
         codes = [code for code in codes if RULES[code].of_moments]
     findings = yield from _findings(signals, config, codes)
     steps = wall_times = None
@@ -191,7 +191,7 @@ def audit_runs(
             runs, because scanning and NumPy release the GIL; processes also do for many small ones. A process starts by
             importing the main module again, which has to allow for that. If one dies, the report of its run says so.
         executor: where to audit instead; then `jobs` is the number of its workers, None: what it says itself.
-        stretches: resolution of the curves. None: as fine as the memory for the curves of so many runs allows.
+        stretches: resolution of the curves. None: as fine as memory allows for the number of runs.
         on_run: called as `on_run(name, report)` after each run, in the thread of the caller.
 
     Raises:

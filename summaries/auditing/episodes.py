@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Episodes"]
 
-_QUIET = 0.1  # of the steps of a run: after so many without a finding, it has ended
+_QUIET = 0.1  # of the steps of a run: a finding that is absent for longer has ended
 
 
 @dataclass(slots=True)

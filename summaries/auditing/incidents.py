@@ -16,7 +16,7 @@ __all__ = ["without_repeats"]
 
 
 def without_repeats(incident: RunReport, reports: Mapping[str, RunReport]) -> RunReport:
-    """A run's report; of an incident, without what its run tells of the same steps.
+    """A run's report; of an incident, without what its run's report says of the same steps.
 
     Args:
         incident: the report of a run, which may be an incident.

@@ -29,7 +29,7 @@ __all__ = ["ranks", "seeds_share", "separations"]
 
 _SHUFFLES = 4999
 _MOST_CELLS = 20_000_000  # of shuffled ranks, 160 MB: fewer shuffles for thousands of runs
-_LEVELS = 8  # so many different numbers are levels of their own; more are cut into quarters of the runs
+_LEVELS = 8  # different numbers that are levels of their own; more are cut into quarters of the runs
 
 
 def ranks(values: Floats) -> Floats:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 __all__ = ["folded"]
 
-_MOST = 3  # up to so many findings of one rule are shown one by one
+_MOST = 3  # findings of one rule that are shown one by one
 _NAMED = 3
 
 
 def folded(findings: Iterable[Finding]) -> list[Finding]:
-    """Fold more than three findings of one rule, run and severity into one, at the place of the first.
+    """Fold more than three findings of one rule, run and severity into one, which replaces the first.
 
     If the gradients of a stack of layers vanish, that is one event, however many variables show it.
     """

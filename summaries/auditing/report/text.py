@@ -1,6 +1,6 @@
 """A report for the terminal: a table of runs with sparklines and verdicts, the worst first, then what was found.
 
-Many runs in which nothing was found are a count, and what was found in many runs is told by rule. On a terminal, lines
+Many runs in which nothing was found are a count, and findings in many runs are grouped by rule. On a terminal, lines
 are wrapped to its width, names of runs shortened in the middle, and columns that do not fit are left out. In a pipe or
 a file, lines have any length, so that they can be searched.
 """

@@ -28,7 +28,7 @@ _MOSTLY = 0.9  # of the steps: a value that is reduced over all ranks is the sam
 
 
 def _jobs(run: Signals, least: float, *roles: str) -> Iterator[tuple[Beside, str]]:
-    """Each tag with one of these roles that several ranks have, with at least so many common steps; and its role."""
+    """Each tag with one of these roles that several ranks have at `least` common steps or more; and its role."""
     tags = {signal.tag: signal.meaning.role for rank in run.ranks for signal in rank.of(*roles)}
     for tag, role in tags.items():
         job = beside(run.ranks, tag)
@@ -116,7 +116,7 @@ def _odd_ranks(job: Beside, alike: Bools, middle: Floats) -> Hits:
 
 
 def _parted(job: Beside, agree: Bools, least: float) -> Hits:
-    """What was the same on all ranks for at least so many points, and then at fewer than half of the steps."""
+    """What was the same on all ranks for `least` points or more, and then at fewer than half of the steps."""
     if agree.all():
         return
     first = int(np.argmin(agree))

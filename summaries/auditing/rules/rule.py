@@ -135,7 +135,7 @@ class Hit:
     Attributes:
         message: one sentence, with its numbers.
         tags: the tags that show it, the clearest first; empty if it is not about a tag.
-        steps: the steps that it is about, of which the first and the last become the finding's; None if there are none.
+        steps: the steps that it is about; the finding has the first and the last. None if it is not about steps.
         evidence: numbers by name, Python's or NumPy's.
         count: how often it occurred.
         severity: if it is worse or more harmless than what the rule usually finds; see `Rule.findings`.
@@ -170,7 +170,7 @@ class Rule:
         needs: what a run must have one of, else the rule finds nothing in it and is not asked: roles of signals, and
             the other names in `Signals.present`. If there are none, the rule judges every run.
         of_moments: whether it judges moments, or files, and so also the excerpt that a recorded incident is.
-        while_written: whether it finds what is normal in a file that is still being written, and so not told then.
+        while_written: whether it finds what is normal in a file that is still being written, and is not reported then.
     """
 
     code: str

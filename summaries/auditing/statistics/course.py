@@ -33,7 +33,7 @@ __all__ = [
 
 _MANY = 50  # points; of fewer, five neighbours may lie on a slope
 _BATCHES = 6, 10, 30  # means, whose scatter shows whether noise is correlated
-_FIRST = 20  # the first one in so many points is no part of the early level: networks learn their output biases there
+_FIRST = 20  # the first twentieth of the points is no part of the early level: networks learn output biases there
 _BEND_OF_MEDIANS = 0.6  # of the bend of the medians of blocks: what it shows of their error
 _STRICTER, _STRICTEST = 0.5, 1.5  # standard errors more that a fall in a third of the points, or in few, must be
 _NONZERO = 0.95  # of the values: if more are not zero, the zeros say little

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["recurring", "thirds"]
 
 _KINDS = 3  # evaluations, checkpoints, and one more
-_MISSED = 0.25  # at most this share of the places of a kind may be empty: short gaps are not always seen
-_TRIED = 5  # so many of the remaining events are tried as the start of a walk, and as its first stop
+_MISSED = 0.25  # the largest share of the positions of a kind without an event: short gaps are not always seen
+_TRIED = 5  # remaining events that are tried as the start of a walk, and as its first stop
 _MOST_EVENTS = 1000
 _UNEVEN = 0.02  # of the distance: how far an event may be from its position
-_APART = 1e-12  # relative to their places: if closer, rounding would keep a walk from moving
+_APART = 1e-12  # relative to their positions: if closer, rounding would keep a walk from moving
 _LIKE, _ROUGHLY_LIKE = 2.0, 5.0  # times the usual size, at most: if a kind has few events, and if it has many
 _FEW = 5
 _THIRDS = 1.5  # times as long: two events that are as between three epochs

@@ -85,7 +85,7 @@ def clipping_saturated(run: Signals, limit: ClippingSaturatedLimits) -> Hits:
 class ClippingNeverActsLimits(Limits):
     """The thresholds of clipping-never-acts."""
 
-    min_points: int = whole(50)  # of what tells of clipping
+    min_points: int = whole(50)  # of the signal that shows clipping
 
 
 @RULES.add("GL405", "clipping-never-acts", Severity.INFO, ClippingNeverActsLimits, needs=_ROLES)

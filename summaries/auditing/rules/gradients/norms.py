@@ -27,8 +27,8 @@ __all__ = ["RULES"]
 RULES = Ruleset("global_norm", "gradient_norm", of_moments=True)
 _SHOW_OVERFLOWS = "nonfinite", "global_norm", "part_norm", "gradient_norm", "loss_scale"
 _SURE = 2.0  # standard deviations of a trend by chance
-_MANY = 4  # so many jumps are not an accident
-_NEAR = 5  # points this close together are one place
+_MANY = 4  # jumps: fewer may be accidents
+_NEAR = 5  # points: jumps this close together are one event
 _BLOCKS, _STRETCHES = 60, 200  # levels that a climb shows in; stretches that show a jump of several steps
 _APART, _CLEARLY = 3, 1.25  # times as far out as all others, and as the least that counts: a jump that stands apart
 _FURTHEST = 5  # times as far out as another jump: that one may be of the tail
@@ -235,7 +235,7 @@ def _far_above(log: Floats, usual: Floats, jumps: Excursions, limit: ExplodingNo
 
 
 def _outliers(excess: Floats, begin: int, noise: float, limit: ExplodingNormLimits) -> list[Peak]:
-    """Find jumps that stand apart from all other points: at one place, a few, or many that recur.
+    """Find jumps that stand apart from all other points: in one event, a few, or many that recur.
 
     Args:
         excess: float64[n], logarithm of the norm over the usual norm.

@@ -26,7 +26,10 @@ _DEAD_VALUES = {"gradient_norm": 0.0, "zero_fraction": 1.0, "update_norm": 0.0, 
 _TINY, _FALLEN = 10, 100  # times the ratio: below it, a tiny norm has vanished, or one that has fallen
 _ZEROS = 10  # in a row make a variable dead
 _ROUNDING = 1e-6  # float32's, over sums of some hundreds of elements
-_DEAD_SHARE, _PAUSES = 0.1, 5  # at least this share of the run, and so many times its longest pause
+_DEAD_SHARE, _PAUSES = (
+    0.1,
+    5,
+)  # the shortest time of a dead variable: a share of the run, and a multiple of its longest pause
 _LAST, _SHRUNK = 5, 1e-2  # the last points before it died, and by how much they had shrunk if it vanished
 
 

@@ -48,7 +48,7 @@ _UP, _DOWN = 0.6, 0.3  # of the rise: a loss that was as high, and then as low, 
 _STILL = 0.25  # of a rise: in a third of the time since the top, a settled loss falls by less
 _END = 15  # stretches: what takes longer than one of them shows in the medians of blocks
 _SURER = 2  # standard errors more, for a rise at the end: there are many ends to choose from
-_START = 8  # parts of the run, the first of which is the start
+_START = 8  # the start is the first eighth of the run
 _ENOUGH = 10_000  # points for a level
 _LOW = 0.1  # quantile that shows that a level stays high: the minimum would be noise
 
@@ -113,9 +113,9 @@ def _found(run: Signals, signal: Signal, limit: LossDivergesLimits) -> Hit | Non
 
 
 def _explodes(signal: Signal, series: Series, limit: LossDivergesLimits) -> Hits:
-    """Find a last point that no noise explains, however few there are: so many times the first one, and the highest."""
+    """Find a last point that no noise explains, however few points there are: the highest, far above the first."""
     value = series.value
-    if len(value) < 2 or not np.isfinite(signal.standing.value[-1]):  # noqa: PLR2004 - GL301 tells of the latter
+    if len(value) < 2 or not np.isfinite(signal.standing.value[-1]):  # noqa: PLR2004 - GL301 reports the latter
         return
     first, last = float(value[0]), float(value[-1])
     if first > 0 and last == value.max() and last >= limit.explodes * first:
@@ -183,7 +183,7 @@ def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit:
 
 
 def _jumps(level: Floats, best: int, sigmas: float) -> bool:
-    """Whether the level goes up at one place after the best block by more than it ever wanders from block to block."""
+    """Whether the level jumps, after the best block, by more than it ever wanders from block to block."""
     change = changes(level)
     return len(change) > best and float(change[best:].max()) > sigmas * sigma(change)
 
@@ -191,8 +191,8 @@ def _jumps(level: Floats, best: int, sigmas: float) -> bool:
 def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float) -> Hit:
     """Describe a rise from the best level to the level at the end, which begins at the point `since`.
 
-    It is told in values of the curve and their steps. If the last points are back half way to the best level, it was a
-    hump, and a note.
+    The message quotes values of the curve and their steps. If the last points are back half way to the best level, it
+    was a hump, and a note.
     """
     value, step = series.value, series.step
     low, last = _last_near(value[: since + 1], best, end), typical(value, len(value) - 1)

@@ -27,7 +27,7 @@ __all__ = ["RULES"]
 RULES = Ruleset("loss", "validation_loss", of_moments=True)
 _LOSSES = "loss", "validation_loss", "auxiliary_loss"
 _CERTAIN = 1000  # times the noise: beyond that the number means little
-_LASTS = 5  # points of a spike that is told with where it ends
+_LASTS = 5  # points of a spike whose message says where it ends
 _LONG = 1000  # points: in more, spikes may last
 _LENGTHS, _ENOUGH = (16, 256, 4096), 200  # points of a stretch, and how many stretches tell a spike from noise
 _FEWEST, _RISE_OF_FEWEST = 400, 0.25  # stretches of any run, and the rise that counts there, as a share of the range

@@ -36,7 +36,7 @@ class LossNotDecreasingLimits(Limits):
     no_change: float = at_least(0, 0.01)  # of the level: the range of a loss that hardly changes
     times: float = above(1, 3.0)  # the first point: what is much worse
     worse: float = proportion(0.25)  # of the points, that are much worse
-    sigmas: float = above(0, 4.0)  # standard errors: a loss that falls by so many has learnt
+    sigmas: float = above(0, 4.0)  # standard errors: a loss that falls further has learnt
     max_decline: float = at_least(0, 0.04)  # of the level: what a loss may fall, with its noise, and be certain not to
     max_hidden: float = at_least(0, 0.2)  # of the level: what noise may hide; beyond that there is no telling
     still: float = at_least(0, 0.001)  # of the level: the range of validations that are all the same
@@ -177,7 +177,7 @@ def _much_worse(value: Floats, limit: LossNotDecreasingLimits) -> Ints:
 def _worse_than_at_first(signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
     """Find a loss that a good part of the run made much worse than it was untrained, and that came back.
 
-    If it stays, GL304 tells it, unless only the first point is low.
+    If it stays, GL304 reports it, unless only the first point is low.
     """
     value, n = series.value, len(series)
     worse = _much_worse(value, limit)

@@ -24,7 +24,7 @@ __all__ = ["RULES", "overfitting"]
 
 RULES = Ruleset()
 _FEW = 5  # levels that show a trend
-_NONE = 10.0  # a change so many times smaller than another is none beside it
+_NONE = 10.0  # times smaller than another: such a change counts as none
 _BLOCKS = 12  # levels of a validation loss
 _BACK, _HALF_BACK = 3, 2  # parts of a rise: the last third, and two thirds, of the levels stay above the first of them
 _AHEAD = 0.1  # of the steps ahead: as far back are the points that tell a level, which later ones may leave at a jump

@@ -62,7 +62,7 @@ def slowing_down(run: Signals, limit: SlowingDownLimits) -> Hits:
 
 
 def _medians(values: Floats, count: int) -> Floats:
-    """float64[count]: the median of each of so many stretches of equal length."""
+    """float64[count]: the median of each of `count` stretches of equal length."""
     ends = np.arange(count + 1) * len(values) // count
     return np.array([median(values[low:high]) for low, high in pairwise(ends)])
 

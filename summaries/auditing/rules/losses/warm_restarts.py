@@ -22,7 +22,7 @@ __all__ = ["explained_by_rate", "recur_as_restarts"]
 _AS_MUCH = 0.25  # of the least rise of a peak: a rise that begins another cycle
 _TOP = 0.9  # quantile: the maximum would be noise
 _PARTLY = 0.5  # of what was learnt: a restart undoes less
-_NEAR, _NEAREST = 0.005, 3.0  # of the run, and points: a place that is the same
+_NEAR, _NEAREST = 0.005, 3.0  # of the run, and points: peaks this close to a cycle begin with it
 _LASTING, _SHORTEST = 0.015, 5  # of the run, and points: a peak that is no spike
 _MOST_CYCLES, _MOST_DOUBLING = 10, 4  # of equal length, and of twice the length of the one before
 _UP, _DOWN = 1.5, 0.7  # a restart's rise from point to point, and how far below its highest the rate had come down
@@ -52,7 +52,7 @@ def recur_as_restarts(values: Floats, peaks: Sequence[Peak]) -> bool:
     """Whether peaks look like those of warm restarts, or of the stages of a curriculum, if no rate is logged.
 
     Such peaks undo less than half of what was learnt. They begin where cycles do, which all have one length, or each
-    twice the length of the one before, and the loss goes up at every such place. If there are only two cycles, and so
+    twice the length of the one before, and the loss goes up where each begins. If there are only two cycles, and so
     one peak, it must also last.
     """
     n = len(values)

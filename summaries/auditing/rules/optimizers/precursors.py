@@ -20,7 +20,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("update_norm", of_moments=True)
 _NOTHING = np.empty(0, np.int64), np.empty(0)
-_FEWEST = 60  # points, so that a level can be told from noise
+_FEWEST = 60  # points that show a level beside its noise
 
 
 class UpdateSpikeFirstLimits(Limits):

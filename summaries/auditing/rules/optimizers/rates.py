@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_WARM_UP_POINTS, _WARM_UP = 3, 20  # or one in so many points: a low rate followed by the full one is a warm-up too
+_WARM_UP_POINTS, _WARM_UP = 3, 20  # points, or a twentieth: a low rate followed by the full one is a warm-up too
 _ZEROS = 2.0  # points: fewer zeros in a row are those of a start or an end
 _CYCLE = 2  # times as high as the point before: the beginning of a cycle
 _FREQUENT = 6, 0.1  # changes, and as a share of the points: more of them are the cycles of a schedule

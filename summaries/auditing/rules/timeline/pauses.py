@@ -21,7 +21,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset()
 _WARM_UP_GAPS = 2  # the first gaps of a session contain compilation and the filling of queues
-_LONGEST = 3, 50  # gaps, and one in so many: the longest, which need not be shorter than a stall
+_LONGEST = 3, 50  # three gaps, or one in fifty: the longest, which need not be shorter than a stall
 _OTHERS = 5  # times as long as the others, or as others of its kind: a gap that is no pause
 _PAUSES_TOGETHER = 3  # a checkpoint, an evaluation and the start of an epoch may come one after the other
 _LARGEST = 50.0  # logarithm of a factor that no gap has: beyond it, exp could overflow

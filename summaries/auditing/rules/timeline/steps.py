@@ -265,7 +265,7 @@ def restart(run: Signals, limit: RestartLimits) -> Hits:
     files = dict.fromkeys(cut for cut in signal.file_starts if 0 < cut < len(signal) and not run.concurrent_files)
     step = signal.series.step
     starts = {cut: int(step[cut]) for cut in files} | marks
-    if not starts or (not marks and len(_unmarked_drops(run, signal))):  # then GL201 tells it
+    if not starts or (not marks and len(_unmarked_drops(run, signal))):  # then GL201 reports it
         return
     superseded = len(signal) - len(signal.latest)
     steps = [starts[cut] for cut in sorted(starts)]
