@@ -208,4 +208,4 @@ def _extrapolated(values: Floats, high: float, low: float, odds: float) -> float
         return max(x2, 0.0)
     log1, log2 = -math.log(high), -math.log(low)
     shape = math.log(log2 / log1) / math.log(x2 / x1)
-    return x2 * float(min((math.log(odds) / log2) ** (1 / shape), 1e6))
+    return x2 * float(min((math.log(odds) / log2) ** (1 / shape), _MOST))
