@@ -143,7 +143,7 @@ def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Steps[l
 
 def _unsaid(findings: list[Finding]) -> list[Finding]:
     """Leave out findings that another rule explains better (see `Rule.unless`), unless that one is less severe."""
-    severities = {(RULES[f.code].check, f.tag): f.severity for f in findings}
+    severities: dict[tuple[object, str], int] = {(RULES[f.code].check, f.tag): f.severity for f in findings}
     return [f for f in findings if severities.get((RULES[f.code].unless, f.tag), f.severity - 1) < f.severity]
 
 

@@ -202,8 +202,7 @@ class Rule:
             tag, *others = hit.tags or ("",)
             steps = None if hit.steps is None else (int(hit.steps[0]), int(hit.steps[-1]))
             evidence = {name: x.item() if isinstance(x, np.generic) else x for name, x in hit.evidence.items()}
-            about = hit.message, evidence, hit.count, tuple(others)
-            yield Finding(*rule, hit.run or run.name, tag, steps, *about)
+            yield Finding(*rule, hit.run or run.name, tag, steps, hit.message, evidence, hit.count, tuple(others))
 
 
 class Ruleset(dict[str, Rule]):
