@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -22,11 +21,6 @@ __all__ = ["RULES"]
 RULES = Ruleset()
 _RISEN = 0.1  # of the fall: a loss that ends higher is no plateau, but a rise, which other rules tell
 _PARTS = 10  # blocks whose order shows a drift
-_METRIC = re.compile(
-    r"(?:^|[/_. -])(?:acc|accuracy|top[_-]?[15]|f1(?:[_-]score)?|auc|auroc|precision|recall|m?iou|dice|m?ap(?:50)?|"
-    r"bleu|rouge\w*|wer|cer|psnr|ssim|r2|mcc|reward)(?:$|[/_. :@-])",
-    re.IGNORECASE,
-)
 
 
 class SlowingDownLimits(Limits):
@@ -82,9 +76,7 @@ class ConstantMetricLimits(Limits):
 @RULES.add("GL307", "constant-metric", Severity.INFO, ConstantMetricLimits)
 def constant_metric(run: Signals, limit: ConstantMetricLimits) -> Hits:
     """A loss or a metric has the same value at every point."""
-    for signal in run.all.values():
-        if signal.meaning.role not in {"loss", "validation_loss"} and not _METRIC.search(signal.tag):
-            continue
+    for signal in run.of("loss", "validation_loss", "metric", "reward"):
         series = signal.latest
         value = series.value[0] if len(series) else math.nan
         if len(series) >= limit.min_points and math.isfinite(value) and (series.value == value).all():

@@ -44,12 +44,19 @@ def test_few_points_have_no_drift():
     ("tag", "told"),
     [
         ("val/accuracy", True), ("metrics/mAP_0.5", True), ("eval/f1", True), ("train/loss", True),
+        ("val_MAPE", True), ("rollout/ep_rew_mean", True),
         ("epoch", False), ("lr", False), ("batch_size", False), ("gpu/memory", False), ("vocabulary", False),
     ],
 )  # fmt: skip
 def test_which_constants_are_told(tag, told):
     found = audited.findings("GL307", **{tag: np.full(30, 0.25)})
     assert [finding.message for finding in found] == ([f"{tag} is 0.25 at all 30 points"] if told else [])
+
+
+def test_a_configuration_says_what_is_no_metric():
+    run = labelled.as_run(np.random.default_rng(0), {"val/accuracy": labelled.columns(np.full(30, 0.25))})
+    assert [finding.code for finding in audit_run("run", run, Config(select=("GL307",))).findings] == ["GL307"]
+    assert audit_run("run", run, Config(select=("GL307",), tags=(("", "val/accuracy"),))).findings == ()
 
 
 def test_what_varies_or_has_few_points_is_no_constant():
