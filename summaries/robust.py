@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ __all__ = [
     "row_medians",
     "sigma",
     "since",
+    "stretch_medians",
     "tail_reach",
     "windows",
 ]
@@ -87,6 +89,12 @@ def block_medians(values: Floats, count: int) -> Floats:
     table = windows(values, length)[start]
     table.sort(axis=1)
     return row_medians(table)
+
+
+def stretch_medians(values: Floats, count: int) -> Floats:
+    """float64[count]: the median of each of `count` stretches of equal length."""
+    ends = np.arange(count + 1) * len(values) // count
+    return np.array([median(values[low:high]) for low, high in pairwise(ends)])
 
 
 @lru_cache(maxsize=256)  # the tags of a run, and runs of a directory, often have the same number of points

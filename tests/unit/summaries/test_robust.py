@@ -16,6 +16,7 @@ from summaries.robust import (
     row_medians,
     sigma,
     since,
+    stretch_medians,
     tail_reach,
     windows,
 )
@@ -33,6 +34,10 @@ def test_median(n):
 
 def test_the_median_of_integers_lies_between_two():
     assert median(np.array([4, 1, 2, 9])) == 3.0
+
+
+def test_medians_of_stretches():
+    np.testing.assert_array_equal(stretch_medians(np.arange(7.0), 3), [0.5, 2.5, 5.0])
 
 
 @pytest.mark.parametrize("n", [1, 2, 9, 1000])

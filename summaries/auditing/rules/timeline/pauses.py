@@ -1,4 +1,4 @@
-"""GL204: a pause between two steps that neither a checkpoint nor an evaluation nor a restart explains."""
+"""GL204 and GL207: a pause that neither a checkpoint nor an evaluation nor a restart explains, and a slow decline."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.rules.timeline.steps import seconds
 from summaries.auditing.statistics.recurring import recurring, thirds
-from summaries.robust import changes, median, sigma
+from summaries.robust import changes, median, sigma, stretch_medians
 
 if TYPE_CHECKING:
     from summaries.arrays import Bools, Floats, Ints
@@ -25,6 +25,7 @@ _LONGEST = 3, 50  # three gaps, or one in fifty: the longest, which need not be 
 _OTHERS = 5  # times as long as the others, or as others of its kind: a gap that is no pause
 _PAUSES_TOGETHER = 3  # a checkpoint, an evaluation and the start of an epoch may come one after the other
 _LARGEST = 50.0  # logarithm of a factor that no gap has: beyond it, exp could overflow
+_PARTS = 10  # stretches whose order shows a drift
 _BY_THE_CLOCK = 5  # gaps at even distances in time; fewer may be chance, because each gap adds to the distances
 
 
@@ -135,3 +136,41 @@ def _at_even_distances(series: Series, where: Ints, secs: Floats, usual: float) 
     if thirds(position, secs, distance):
         return np.ones(len(where), bool)
     return recurring(position, secs, distance) | recurring(times[where] - times[0], secs, 3 * usual, _BY_THE_CLOCK)
+
+
+class SlowingDownLimits(Limits):
+    """The thresholds of slowing-down."""
+
+    factor: float = above(1, 1.5)  # from the first tenth of the run to the last
+    tau: float = proportion(0.8)  # Kendall's, of the times of ten stretches with their order
+    min_points: int = whole(200, 20)  # of the tag with the most points
+
+
+@RULES.add("GL207", "slowing-down", Severity.INFO, SlowingDownLimits)
+def slowing_down(run: Signals, limit: SlowingDownLimits) -> Hits:
+    """A step takes longer and longer, from the start of the run to its end."""
+    signal = run.longest
+    if signal is None or len(signal.latest) < limit.min_points:
+        return
+    series = signal.latest
+    steps, secs = np.diff(series.step), np.diff(series.wall_time)
+    fine = (steps > 0) & np.isfinite(secs) & (secs >= 0)
+    if np.count_nonzero(fine) < limit.min_points / 2:
+        return
+    pace = stretch_medians(secs[fine] / steps[fine], _PARTS)
+    if not 0 < limit.factor * pace[0] < pace[-1] or _tau(pace) < limit.tau:
+        return
+    if 2 * np.diff(pace).max() > pace[-1] - pace[0]:  # at once: something was changed
+        return
+    yield Hit(
+        f"a step takes {pace[0]:.3g} s at first and {pace[-1]:.3g} s in the end; it became slower all along",
+        (signal.tag,),
+        series.step,
+        {"first seconds": pace[0], "last seconds": pace[-1], "factor": pace[-1] / pace[0]},
+    )
+
+
+def _tau(values: Floats) -> float:
+    """Kendall's rank correlation with the order: the share of pairs that rise, less that of pairs that fall."""
+    first, second = np.triu_indices(len(values), 1)
+    return float(np.sign(values[second] - values[first]).mean())
