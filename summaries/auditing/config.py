@@ -108,7 +108,7 @@ class Config:
             "severity": severities,
             "thresholds": {code: _limits(code, limits) for code, limits in self.thresholds.items()},
             "per_run_ignores": ignores,
-            "tags": tuple((role, pattern) for role, pattern in self.tags),
+            "tags": tuple(("" if role == _OTHER else role, pattern) for role, pattern in self.tags),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -293,11 +293,7 @@ def _string_lists(key: str, value: object) -> dict[str, tuple[str, ...]]:
 
 
 def _tags(key: str, value: object) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        ("" if role == _OTHER else role, pattern)
-        for role, patterns in _string_lists(key, value).items()
-        for pattern in patterns
-    )
+    return tuple((role, pattern) for role, patterns in _string_lists(key, value).items() for pattern in patterns)
 
 
 def _dict(key: str, value: object) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def policy_collapse(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     yield from _reward_lost(run, limit)
     yield from _leaps(run, limit)
     yield from _stops(run, limit)
-    for signal in run.all.values():
+    for signal in run.judged:
         series = signal.finite
         size = np.abs(series.value)
         n = len(size)
@@ -108,7 +108,7 @@ def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     """Find updates after which the policy is another one, by an estimate of the KL divergence between the two."""
     of_updates = [
         signal
-        for signal in run.all.values()
+        for signal in run.judged
         if _OF_AN_UPDATE.fullmatch(signal.tag) or (run.logger.adapts_rate and _KL.fullmatch(signal.tag))
     ]
     leaping = [signal for signal in of_updates if (signal.finite.value > limit.max_kl).any()]
@@ -130,7 +130,7 @@ def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Hits:
 
 def _stops(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     """Find a policy that does not change any more: its KL divergence from one update to the next is exactly zero."""
-    for signal in run.all.values():
+    for signal in run.judged:
         if not _KL.fullmatch(signal.tag) or _NO_POLICY.search(signal.tag):
             continue
         step, value = signal.finite.step, signal.finite.value

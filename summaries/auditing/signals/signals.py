@@ -141,7 +141,8 @@ class Signals:
             meaning = table.meaning(tag, name)
             starts = run.file_starts(tag)
             signal = self.all[tag] = Signal(series, meaning, [starts[i] for i in begins])
-            self._by_role[meaning.role].append(signal)
+            if meaning.judged:
+                self._by_role[meaning.role].append(signal)
         self._settle_likely_losses()
 
     def _settle_likely_losses(self) -> None:
@@ -179,7 +180,16 @@ class Signals:
     @cached_property
     def timed(self) -> dict[str, Signal]:
         """By tag, the signals whose steps are those of the run: not counters, clocks, or values on a second axis."""
-        return {tag: signal for tag, signal in self.all.items() if signal.meaning.role not in _UNTIMED}
+        return {signal.tag: signal for signal in self.judged if signal.meaning.role not in _UNTIMED}
+
+    @property
+    def judged(self) -> list[Signal]:
+        """The signals that rules look at: all but those of tags that a configuration calls other."""
+        return [signal for signal in self.all.values() if signal.meaning.judged]
+
+    def meaning(self, tag: str) -> Meaning:
+        """What a tag means, also one without scalars."""
+        return self._table.meaning(tag, self.name)
 
     @cached_property
     def longest(self) -> Signal | None:

@@ -9,7 +9,7 @@ that wrote the run always does comes from `loggers`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -117,18 +117,20 @@ class Meaning:
         role: one of `ROLES`; "" if the tag is unknown.
         variable: the variable that it is about; "" if it is about all of them, or none.
         slot: the slot of the optimizer that it is about, or "".
+        judged: whether rules look at the tag; not if a configuration calls it other.
     """
 
     role: str
     variable: str = ""
     slot: str = ""
+    judged: bool = field(default=True, repr=False)
 
 
 class TagTable:
     """Decides what the tags of a run mean.
 
     Args:
-        own: (role, pattern) pairs that are tried before those of the table.
+        own: (role, pattern) pairs that are tried before those of the table; the role "" is that of tags to leave alone.
         tags: all tags of the run: they show its logger, and whether its losses need to fall, unlike those of
             reinforcement learning.
         logger: the name of the logger, if a configuration says it; else "".
@@ -171,7 +173,7 @@ class TagTable:
     def _meaning(self, tag: str, validates: bool) -> Meaning:
         for role, pattern in self._own:
             if match := pattern.fullmatch(tag):
-                return _meaning(role, match)
+                return _meaning(role, match) if role else Meaning("", judged=False)
         if self.logger.housekeeping and re.fullmatch(self.logger.housekeeping, tag):
             return Meaning("housekeeping")
         if is_on_another_axis(tag, self._tags):

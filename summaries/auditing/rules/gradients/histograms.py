@@ -40,7 +40,8 @@ def dead_histogram(run: Signals, limit: DeadHistogramLimits) -> Hits:
     """All of a gradient or of an activation is exactly zero, or nearly all of a tanh or sigmoid is saturated."""
     for tag, items in run.run.histograms.items():
         gradient = _GRADIENT.fullmatch(tag) is not None
-        if len(items) < limit.min_points or not (gradient or _ACTIVATION.fullmatch(tag)):
+        shown = gradient or _ACTIVATION.fullmatch(tag)
+        if len(items) < limit.min_points or not shown or not run.meaning(tag).judged:
             continue
         sampled = np.linspace(0, len(items) - 1, _SAMPLES).astype(int)
         zeros, ends = zip(*(_shares(items, int(at)) for at in np.unique(sampled)), strict=True)

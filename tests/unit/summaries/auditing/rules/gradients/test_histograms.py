@@ -6,12 +6,12 @@ import pytest
 from summaries import SummaryWriter, audit
 
 
-def found(directory, tag, values_of, steps=6):
+def found(directory, tag, values_of, steps=6, **config):
     rng = np.random.default_rng(0)
     with SummaryWriter(directory) as writer:
         for step in range(steps):
             writer.add_histogram(tag, values_of(rng), step)
-    return [finding.message for finding in audit(directory, {"select": ["GL408"]}).findings]
+    return [finding.message for finding in audit(directory, {"select": ["GL408"], **config}).findings]
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,7 @@ def test_a_few_zero_histograms_among_others(tmp_path):
     count = iter(range(100))
     assert found(tmp_path, "gradients/w", lambda rng: rng.standard_normal(50) * (next(count) > 3)) == []
     assert found(tmp_path / "few", "gradients/w", lambda _: np.zeros(5), steps=3) == []
+
+
+def test_a_tag_that_a_configuration_calls_other(tmp_path):
+    assert found(tmp_path, "gradients/w", lambda _: np.zeros(500), tags={"other": ["gradients/.*"]}) == []
