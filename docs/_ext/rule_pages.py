@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sphinx.util.docutils import SphinxDirective
 
-from summaries.auditing.rules import RULES, handbook
-from summaries.auditing.rules.symptoms import symptoms
+from summaries.auditing.rules import RULES
+from summaries.auditing.rules.handbook import page, symptoms
 from summaries.cli.program import commands_by_section
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def _write_pages(app: Sphinx) -> None:
     """Write docs/rules/GL*.md, which are not under version control, but for those that have not changed."""
     for code in RULES:
         path = Path(app.srcdir, "rules", f"{code}.md")
-        page = linked(handbook.page(code))
-        if not path.exists() or path.read_text(encoding="utf-8") != page:
-            path.write_text(page, encoding="utf-8")
+        text = linked(page(code))
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
 
 
 def _link(app: Sphinx, name: str, source: list[str]) -> None:

@@ -11,7 +11,7 @@ from collections import deque
 
 import numpy as np
 
-from summaries.auditing.statistics.robust import blocks, tail_reach
+from summaries.robust import blocks, tail_reach
 
 __all__ = ["FACTOR", "LEAST_POINTS", "LEAST_RISE", "SIGMAS", "SpikeDetector"]
 

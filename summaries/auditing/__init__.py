@@ -4,7 +4,7 @@
 
 `signals` decides which tag is a loss, a norm or a rate; `statistics` describes series; `rules` are functions over them;
 `engine` runs the rules on one run or many, and on the ranks of a job. `watch` follows files, `live` a training loop,
-and `alerts` tell of what they find. `comparison` puts runs beside each other. The package is called `auditing` because
+and `alerts` report what they find. `comparison` compares runs. The package is called `auditing` because
 `summaries.audit` is the function.
 """
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from summaries.auditing.curves import Curve
     from summaries.auditing.findings import Failure, Finding, RunReport, Severity
     from summaries.auditing.reports import Report as Report
+    from summaries.storage.files import Access
 else:
     _, __getattr__, __dir__ = lazy(
-        __name__,
-        {"curves": "Curve", "findings": "Failure Finding RunReport Severity", "reports": "Report"},
+        __name__, {"curves": "Curve", "findings": "Failure Finding RunReport Severity", "reports": "Report"}
     )
 
 __all__ = ["Curve", "Failure", "Finding", "Report", "RunReport", "Severity", "audit", "compare"]
@@ -80,21 +80,17 @@ def audit(
     ...     print(finding.code, finding.severity.name, finding.tag, finding.steps)
     GL303 WARNING train/loss (0, 99)
     """
-    from summaries.auditing import config as configuration  # noqa: PLC0415 - a program that only logs needs no rules
-    from summaries.auditing import engine  # noqa: PLC0415
+    from summaries.auditing.config import as_config  # noqa: PLC0415 - a program that only logs needs no rules
+    from summaries.auditing.discovery import baseline_below, runs_below  # noqa: PLC0415
+    from summaries.auditing.engine import audit_runs  # noqa: PLC0415
     from summaries.auditing.reports import Report  # noqa: PLC0415
     from summaries.storage.credentials import without_credentials  # noqa: PLC0415
 
-    runs = engine.audit_logdir(
-        path,
-        configuration.given(config),
-        baseline=baseline,
-        jobs=jobs,
-        executor=executor,
-        storage_options=storage_options,
-        cache=cache,
-    )
-    return Report(runs, without_credentials(os.fspath(baseline)) if baseline is not None else "")
+    config = as_config(config)
+    access: Access = {"storage_options": storage_options, "cache": cache}
+    runs, others = runs_below(path, **access), baseline_below(baseline, **access)
+    reports = audit_runs(runs, config, others, jobs=jobs, executor=executor)
+    return Report(reports, without_credentials(os.fspath(baseline)) if baseline is not None else "")
 
 
 def compare(
@@ -151,12 +147,12 @@ def compare(
     {'lr': 0.01} 0.018 3
     {'lr': 0.1} 0.108 3
     """
-    from summaries.auditing import config as configuration  # noqa: PLC0415 - a program that only logs needs no rules
-    from summaries.auditing.comparison import compare_runs  # noqa: PLC0415
+    from summaries.auditing.comparison import compare_runs  # noqa: PLC0415 - a program that only logs needs no rules
+    from summaries.auditing.config import as_config  # noqa: PLC0415
 
     return compare_runs(
         path,
-        configuration.given(config),
+        as_config(config),
         by=by,
         metric=metric,
         maximize=maximize,

@@ -37,7 +37,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.known import ConfigError, known
+from summaries.auditing.names import ConfigError, check_name
 from summaries.auditing.rules import RULES
 from summaries.auditing.signals.loggers import LOGGERS, NO_LOGGER
 from summaries.auditing.signals.ranks import RANKS
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from summaries.auditing.rules.rule import Limits
 
-__all__ = ["Config", "ConfigError", "from_table", "given", "load", "severity"]
+__all__ = ["Config", "ConfigError", "as_config", "from_table", "load", "severity"]
 
 _ALL = "ALL"
 _NEVER = "never"
@@ -93,14 +93,14 @@ class Config:
     def __post_init__(self) -> None:
         ignores = {name: _codes(f'per-run-ignores."{name}"', codes) for name, codes in self.per_run_ignores.items()}
         for code in self.severity:
-            known("severity", code, RULES, "code")
+            check_name("severity", code, RULES, "code")
         severities = {code: _severity(f"severity.{code}", value) for code, value in self.severity.items()}
         for role, pattern in self.tags:
-            known("tags", role or _OTHER, (*sorted(ROLES), _OTHER), "role")
+            check_name("tags", role or _OTHER, (*sorted(ROLES), _OTHER), "role")
             _check_pattern(f"tags.{role or _OTHER}", pattern)
         _check_pattern("ranks", self.ranks)
         for name in self.loggers.values():
-            known("loggers", name, (*(logger.name for logger in LOGGERS), NO_LOGGER), "logger")
+            check_name("loggers", name, (*(logger.name for logger in LOGGERS), NO_LOGGER), "logger")
         values = {
             "select": _codes("select", self.select),
             "ignore": _codes("ignore", self.ignore),
@@ -108,7 +108,7 @@ class Config:
             "severity": severities,
             "thresholds": {code: _limits(code, limits) for code, limits in self.thresholds.items()},
             "per_run_ignores": ignores,
-            "tags": tuple((role, pattern) for role, pattern in self.tags),
+            "tags": tuple(("" if role == _OTHER else role, pattern) for role, pattern in self.tags),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -162,7 +162,7 @@ class Config:
         return worst is not None and self.fail_on is not None and worst >= self.fail_on
 
 
-def given(config: Config | Mapping[str, object] | str | os.PathLike[str] | None) -> Config:
+def as_config(config: Config | Mapping[str, object] | str | os.PathLike[str] | None) -> Config:
     """The configuration for the argument of `summaries.audit`; for None the defaults.
 
     Raises:
@@ -193,17 +193,17 @@ def load(path: str | os.PathLike[str] | None = None) -> Config:
         FileNotFoundError: the file does not exist.
         ConfigError: it is not valid TOML, or its table is missing or invalid; the message names the file.
     """
-    if path is None:
-        for candidate in _pyprojects(os.getcwd()):
-            table = _table(candidate)
-            if table is not None:
-                return _located(candidate, table)
-        return Config()
-    path = os.fspath(path)
-    table = _table(path)
-    if table is None:
-        raise ConfigError(f"{path}: no table [tool.gradledger.audit]")
-    return _located(path, table)
+    if path is not None:
+        path = os.fspath(path)
+        table = _table(path)
+        if table is None:
+            raise ConfigError(f"{path}: no table [tool.gradledger.audit]")
+        return _located(path, table)
+    for candidate in _pyprojects(os.getcwd()):
+        table = _table(candidate)
+        if table is not None:
+            return _located(candidate, table)
+    return Config()
 
 
 def _located(path: str, table: object) -> Config:
@@ -239,7 +239,7 @@ def _table(path: str) -> object:
         raise ConfigError(f"{path}: {error}") from None
     ours = _entry(_entry(tables, "tool"), "gradledger")
     for name in ours if isinstance(ours, dict) else ():
-        known(f"{path}: [tool.gradledger]", name, ["audit"], "table")
+        check_name(f"{path}: [tool.gradledger]", name, ["audit"], "table")
     return _entry(ours, "audit")
 
 
@@ -258,7 +258,7 @@ def from_table(table: object) -> Config:
     """
     values: dict[str, Any] = {}
     for key, value in _dict("", table).items():
-        known("", key, _READERS, "key")
+        check_name("", key, _READERS, "key")
         values[key.replace("-", "_")] = _READERS[key](key, value)
     return Config(**values)
 
@@ -288,39 +288,31 @@ def _strings(key: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _tables(key: str, value: object) -> Mapping[str, Any]:
-    """A copy of a table; `Config` checks its entries."""
-    return dict(_dict(key, value))
-
-
 def _string_lists(key: str, value: object) -> dict[str, tuple[str, ...]]:
     return {name: _strings(f'{key}."{name}"', items) for name, items in _dict(key, value).items()}
 
 
 def _tags(key: str, value: object) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        ("" if role == _OTHER else role, pattern)
-        for role, patterns in _string_lists(key, value).items()
-        for pattern in patterns
-    )
+    return tuple((role, pattern) for role, patterns in _string_lists(key, value).items() for pattern in patterns)
 
 
-def _dict(key: str, value: object) -> Mapping[str, Any]:
+def _dict(key: str, value: object) -> dict[str, Any]:
+    """A copy of a table."""
     if not isinstance(value, Mapping):
         raise ConfigError(f"{key or 'it'} must be a table, got {value!r}")
-    return value
+    return dict(value)
 
 
 _READERS: dict[str, Callable[[str, object], Any]] = {
     "select": _strings,
     "ignore": _strings,
     "fail-on": severity,
-    "severity": _tables,
-    "thresholds": _tables,
+    "severity": _dict,
+    "thresholds": _dict,
     "per-run-ignores": _string_lists,
     "tags": _tags,
     "ranks": lambda _, value: value,
-    "loggers": _tables,
+    "loggers": _dict,
 }
 
 
@@ -339,19 +331,19 @@ def _codes(where: str, prefixes: object) -> tuple[str, ...]:
     Raises:
         ConfigError: one does not match any rule.
     """
-    found = tuple(prefix.strip().upper() for prefix in _strings(where, prefixes))
-    for prefix in found:
+    upper = tuple(prefix.strip().upper() for prefix in _strings(where, prefixes))
+    for prefix in upper:
         if not (prefix and any(_matches(code, prefix) for code in RULES)):
-            known(where, prefix, RULES, "code")
-    return found
+            check_name(where, prefix, RULES, "code")
+    return upper
 
 
 def _limits(code: str, values: object) -> dict[str, float]:
     """The thresholds of a rule, each checked against its range."""
-    known("thresholds", code, RULES, "code")
+    check_name("thresholds", code, RULES, "code")
     thresholds, limits = RULES[code].thresholds, {}
     for name, value in _dict(f"thresholds.{code}", values).items():
-        known(f"thresholds.{code}", name, thresholds, "threshold")
+        check_name(f"thresholds.{code}", name, thresholds, "threshold")
         try:
             limits[name] = thresholds[name].checked(value)
         except ValueError as error:

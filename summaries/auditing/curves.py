@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.thinning import thin
 from summaries.words import counted, quoted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Curve", "averages", "means"]
+    from summaries.reading.series import Series
+
+__all__ = ["Curve", "averages", "curve_of", "means"]
 
 _FEWEST_TO_AVERAGE = 20
 _MOST_MEANS = 200
@@ -52,10 +55,21 @@ class Curve:
         return _unpickled, (self.tag, self.role, self.variable, self.points, len(self.step), columns)
 
 
-def _unpickled(tag: str, role: str, variable: str, points: int, kept: int, columns: bytes) -> Curve:
+def _unpickled(tag: str, role: str, variable: str, points: int, count: int, columns: bytes) -> Curve:
     numbers = np.frombuffer(bytearray(columns)) if columns else np.empty(0)
-    step, wall_time, value = (numbers[i * kept : (i + 1) * kept] for i in range(3))
-    return Curve(tag, role, variable, step.view(np.int64), wall_time, value, points, numbers[3 * kept :])
+    step, wall_time, value = (numbers[i * count : (i + 1) * count] for i in range(3))
+    return Curve(tag, role, variable, step.view(np.int64), wall_time, value, points, numbers[3 * count :])
+
+
+def curve_of(series: Series, stretches: int, role: str = "", variable: str = "") -> Curve:
+    """The points of a series, thinned; flags for clipped steps, if there are many, as the share of clipped steps."""
+    if role == "clipped" and len(series) > 2 * stretches:
+        at, value = means(series.value)
+    else:
+        at = thin(series.value, stretches)
+        value = series.value[at]
+    columns = series.step[at], series.wall_time[at], value
+    return Curve(series.tag, role, variable, *columns, len(series), averages(series.value))
 
 
 def averages(value: NDArray[np.float64], stretches: int = 16) -> NDArray[np.float64]:

@@ -7,76 +7,51 @@ runs are still audited. Small runs are audited side by side: all are read, then 
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.curves import Curve, averages, means
-from summaries.auditing.discovery import (
-    RunFiles,
-    baseline_below,
-    contents,
-    jobs_for,
-    read_what_can_be,
-    reason_of,
-    runs_below,
-)
+from summaries.auditing.curves import curve_of
+from summaries.auditing.discovery import RunFiles, expecting_runs
 from summaries.auditing.findings import AuditInterrupted, Failure, Finding, RunReport
-from summaries.auditing.incidents import judging
+from summaries.auditing.parallel import jobs_for
+from summaries.auditing.readable import contents, read_readable, reason_of
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
+from summaries.auditing.rules.timeline.incidents import has_incident
 from summaries.auditing.signals.ranks import jobs as jobs_among
-from summaries.auditing.signals.signals import Signal, Signals
+from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import table_of
 from summaries.auditing.spool import Ordered, Spool
 from summaries.execution.tasks import Died, run_tasks
 from summaries.execution.turns import groups, in_turns
 from summaries.reading.annotations import label_of, notes_of
 from summaries.reading.run import read_files
-from summaries.storage.protocols import expecting
-from summaries.thinning import STRETCHES, thin
+from summaries.thinning import STRETCHES
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
-    from typing import TypeVar, Unpack
 
     from summaries.auditing.config import Config
+    from summaries.auditing.curves import Curve
     from summaries.execution.turns import Steps
     from summaries.reading.run import Run
-    from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-    Result = TypeVar("Result")
     Read = Callable[[str, Sequence[StoredFile]], tuple[Run | None, tuple[Failure, ...]]]
 
-__all__ = [
-    "Task",
-    "audit_job",
-    "audit_logdir",
-    "audit_ranks",
-    "audit_run",
-    "audit_runs",
-    "curves",
-    "ordered",
-    "signals_of",
-]
+__all__ = ["Task", "audit_job", "audit_ranks", "audit_run", "audit_runs", "curves", "ordered", "signals_of"]
 
 _MOST_IN_MEMORY = 10_000  # reports; those of more runs are kept on disk
+_FEWEST_STRETCHES = 50  # of a curve that still shows its course
+_MOST_STRETCHES = 100_000  # of one curve in all runs together: finer ones would take gigabytes
 
 
 def audit_run(
-    name: str,
-    run: Run,
-    config: Config,
-    baseline: Sequence[Run] = (),
-    stretches: int = STRETCHES,
-    training: Run | None = None,
-    trained: str = "",
-    others: Mapping[str, str] | None = None,
+    name: str, run: Run, config: Config, baseline: Sequence[Run] = (), stretches: int = STRETCHES
 ) -> RunReport:
     """Audit one run that has been read: a pure function of its columns and faults.
 
@@ -86,44 +61,30 @@ def audit_run(
         config: what to look for.
         baseline: the runs to compare it with.
         stretches: resolution of the curves; see `thin`.
-        training: if this run holds the validation of another one, that other run.
-        trained: that run's name.
-        others: what those of its files are that are no event files: path → words.
     """
-    return _at_once(_judge(name, run, config, baseline, stretches, training, trained, others or {}))
+    with np.errstate(all="ignore"):  # a run's values may be anything
+        signals = signals_of(name, run, config, [signals_of(name, other, config) for other in baseline])
+        return in_turns([_judge(signals, config, stretches)])[0]
 
 
-def _judge(
-    name: str,
-    run: Run,
-    config: Config,
-    baseline: Sequence[Run],
-    stretches: int,
-    training: Run | None,
-    trained: str,
-    others: Mapping[str, str],
-    failures: tuple[Failure, ...] = (),
-) -> Steps[RunReport]:
+def _judge(signals: Signals, config: Config, stretches: int, failures: tuple[Failure, ...] = ()) -> Steps[RunReport]:
     """`audit_run` in steps, one for each rule; `failures` is what of the run could not be read."""
-    signals = signals_of(name, run, config, [signals_of(name, other, config) for other in baseline])
-    signals.other_files = others
-    if training is not None:
-        signals.training = signals_of(trained, training, config)
-    yield
-    found = yield from _findings(signals, config, judging(run, config.codes(name)))
-    findings = ordered(_unsaid(found))
-    longest = signals.longest or max(signals.all.values(), key=len, default=None)
+    run, name = signals.run, signals.name
+    codes = config.codes(name)
+    if has_incident(run):  # an excerpt, which shows no course
+        codes = [code for code in codes if RULES[code].of_moments]
+    findings = yield from _findings(signals, config, codes)
     steps = wall_times = None
     if signals.all:
         series = [signal.series for signal in signals.all.values()]
         steps = min(int(s.step.min()) for s in series), max(int(s.step.max()) for s in series)
-        assert longest is not None
-        times = longest.series.wall_time[np.isfinite(longest.series.wall_time)]
+        times = (signals.longest.series if signals.longest else max(series, key=len)).wall_time
+        times = times[np.isfinite(times)]
         wall_times = (float(times[0]), float(times[-1])) if len(times) else None
     return RunReport(
         name,
         run.files,
-        findings,
+        ordered(_unsaid(findings)),
         curves(signals, stretches),
         sum(map(len, run.scalars.values())),
         steps,
@@ -146,8 +107,9 @@ def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:
     ranks = [signals_of(name, run, config) for name, run in runs.items()]
     ranks[0].ranks = ranks
     codes = [code for code in config.selected if code in BETWEEN_RANKS]
-    found = _unsaid(_at_once(_findings(ranks[0], config, codes)))
-    return ordered(finding for finding in found if finding.code in config.codes(finding.run))
+    with np.errstate(all="ignore"):
+        findings = _unsaid(in_turns([_findings(ranks[0], config, codes)])[0])
+    return ordered(finding for finding in findings if finding.code in config.codes(finding.run))
 
 
 def signals_of(name: str, run: Run, config: Config, baseline: Sequence[Signals] = ()) -> Signals:
@@ -157,46 +119,32 @@ def signals_of(name: str, run: Run, config: Config, baseline: Sequence[Signals] 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Worst first, then by first step."""
-    return tuple(sorted(findings, key=lambda one: (-one.severity, one.steps or (-1, -1), one.code)))
+    return tuple(sorted(findings, key=lambda finding: (-finding.severity, finding.steps or (-1, -1), finding.code)))
 
 
 def curves(signals: Signals, stretches: int) -> tuple[Curve, ...]:
     """The scalars of a run, thinned for drawing; of a run that was audited, as fine as it is drawn now."""
-    return tuple(_curve(signal, stretches) for signal in signals.all.values())
-
-
-def _curve(signal: Signal, stretches: int) -> Curve:
-    """One tag's standing points, thinned; flags for clipped steps, if there are many, as the share of clipped steps."""
-    series, meaning = signal.standing, signal.meaning
-    if meaning.role == "clipped" and len(series) > 2 * stretches:
-        kept, value = means(series.value)
-    else:
-        kept = thin(series.value, stretches)
-        value = series.value[kept]
-    columns = series.step[kept], series.wall_time[kept], value
-    return Curve(signal.tag, meaning.role, meaning.variable, *columns, len(series), averages(series.value))
+    return tuple(
+        curve_of(signal.standing, stretches, signal.meaning.role, signal.meaning.variable)
+        for signal in signals.all.values()
+    )
 
 
 def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Steps[list[Finding]]:
-    present, found = signals.present, list[Finding]()
+    """What the rules with these codes find, in steps, one for each rule."""
+    present, findings = signals.present, list[Finding]()
     for code in codes:
         rule = RULES[code]
         if not rule.needs or not rule.needs.isdisjoint(present):
-            found += rule.findings(signals, config.limits(code), config.severity.get(code))
+            findings += rule.findings(signals, config.limits(code), config.severity.get(code))
         yield
-    return found
-
-
-def _at_once(audit: Steps[Result]) -> Result:
-    """What an audit returns, without a pause."""
-    with np.errstate(all="ignore"):  # a run's values may be anything
-        return in_turns([audit])[0]
+    return findings
 
 
 def _unsaid(findings: list[Finding]) -> list[Finding]:
     """Leave out findings that another rule explains better (see `Rule.unless`), unless that one is less severe."""
-    said = {(finding.code, finding.tag): finding.severity for finding in findings}
-    return [f for f in findings if said.get((RULES[f.code].unless, f.tag), f.severity - 1) < f.severity]
+    severities: dict[tuple[object, str], int] = {(RULES[f.code].check, f.tag): f.severity for f in findings}
+    return [f for f in findings if severities.get((RULES[f.code].unless, f.tag), f.severity - 1) < f.severity]
 
 
 def _audit(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: int, read: Read) -> Steps[RunReport]:
@@ -206,33 +154,19 @@ def _audit(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: 
     if run is None:
         return RunReport(files.name, files.paths, (), failures=failures)
     training = read(files.name, files.training)[0] if files.training else None
-    others = contents(files.files, run)
+    other_files = contents(files.files, run)
     yield
-    return (yield from _judge(files.name, run, config, baseline, stretches, training, files.trained, others, failures))
+    signals = signals_of(files.name, run, config, [signals_of(files.name, other, config) for other in baseline])
+    signals.other_files = other_files
+    if training is not None:
+        signals.training = signals_of(files.trained, training, config)
+    yield
+    return (yield from _judge(signals, config, stretches, failures))
 
 
 def _read_all(runs: Sequence[RunFiles]) -> list[Run]:
-    with _expecting(runs):
+    with expecting_runs(runs):
         return [read_files(run.files) for run in runs]
-
-
-def _expecting(runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
-    """While this context lasts, these runs will be read, so that those in a store may be fetched ahead."""
-    return expecting([file for run in runs for file in run.files])
-
-
-def audit_logdir(
-    path: str | os.PathLike[str],
-    config: Config,
-    *,
-    baseline: str | os.PathLike[str] | None = None,
-    jobs: int | None = None,
-    executor: Executor | None = None,
-    **access: Unpack[Access],
-) -> Sequence[RunReport]:
-    """Audit every run below a directory; arguments as in `summaries.audit`."""
-    runs = runs_below(path, **access)
-    return audit_runs(runs, config, baseline_below(baseline, **access), jobs=jobs, executor=executor)
 
 
 def audit_runs(
@@ -257,7 +191,7 @@ def audit_runs(
             runs, because scanning and NumPy release the GIL; processes also do for many small ones. A process starts by
             importing the main module again, which has to allow for that. If one dies, the report of its run says so.
         executor: where to audit instead; then `jobs` is the number of its workers, None: what it says itself.
-        stretches: resolution of the curves. None: as fine as the memory for the curves of so many runs allows.
+        stretches: resolution of the curves. None: as fine as memory allows for the number of runs.
         on_run: called as `on_run(name, report)` after each run, in the thread of the caller.
 
     Raises:
@@ -265,7 +199,7 @@ def audit_runs(
         AuditInterrupted: by Ctrl-C.
     """
     if stretches is None:
-        stretches = max(50, min(STRETCHES, 100_000 // max(len(runs), 1)))
+        stretches = max(_FEWEST_STRETCHES, min(STRETCHES, _MOST_STRETCHES // max(len(runs), 1)))
     if executor is None:
         jobs, processes = jobs_for(runs, jobs, processes=processes)
     task = Task(config, baseline, stretches)
@@ -300,8 +234,9 @@ def _add_between_ranks(
     """Add to the reports of the ranks of jobs what is found between them."""
     files = {run.name: run for run in runs}
     jobs = [tuple(files[rank] for rank in job) for job in jobs_among(files, config.ranks)]
-    task = partial(audit_ranks, config=config)
-    for ranks, outcome in run_tasks(task, jobs, executor=executor, jobs=workers if executor else 1, size=_bytes_of):
+    task, workers = partial(audit_ranks, config=config), workers if executor else 1
+    work = run_tasks(task, jobs, executor=executor, jobs=workers, size=lambda ranks: sum(rank.size for rank in ranks))
+    for ranks, outcome in work:
         if isinstance(outcome, Died):
             first = reports[ranks[0].name]
             failure = Failure(first.name, "", f"what differs between the ranks of this job: {outcome.reason}")
@@ -312,11 +247,7 @@ def _add_between_ranks(
             reports[finding.run] = replace(report, findings=ordered((*report.findings, finding)))
 
 
-def _bytes_of(ranks: Sequence[RunFiles]) -> int:
-    return sum(rank.size for rank in ranks)
-
-
-def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_what_can_be) -> tuple[Finding, ...]:
+def audit_ranks(ranks: Sequence[RunFiles], config: Config, read: Read = read_readable) -> tuple[Finding, ...]:
     """What is found between the ranks of a job that can be read; the reports of the runs say what cannot.
 
     Args:
@@ -335,6 +266,7 @@ def _failed(run: RunFiles, reason: str) -> RunReport:
     return RunReport(run.name, run.paths, (), failures=(*run.failures, Failure(run.name, "", reason)))
 
 
+@dataclass
 class Task:
     """Audits many runs, in this process or another; an error becomes a failure in the report of its run.
 
@@ -345,19 +277,15 @@ class Task:
         read: reads the files of a run.
     """
 
-    def __init__(
-        self, config: Config, baseline: Sequence[RunFiles], stretches: int, read: Read = read_what_can_be
-    ) -> None:
-        self._read = read
-        self._config = config
-        self._baseline = baseline
-        self._stretches = stretches
-        self._runs: list[Run] | None = None
-        self._baseline_bytes = sum(run.size for run in baseline)
+    config: Config
+    baseline: Sequence[RunFiles]
+    stretches: int
+    read: Read = read_readable
+    _runs: list[Run] | None = field(default=None, init=False)
 
     def expecting(self, runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
         """While this context lasts, these runs will be audited in about this order."""
-        return _expecting(runs)
+        return expecting_runs(runs)
 
     def __call__(self, run: RunFiles) -> RunReport:
         """Audit one run."""
@@ -366,18 +294,18 @@ class Task:
     def each(self, runs: Sequence[RunFiles]) -> Iterator[RunReport]:
         """Audit several runs, and yield the report of each, in order."""
         for group in groups(runs, self._bytes_with):
-            with np.errstate(all="ignore"):  # a run's values may be anything
+            with np.errstate(all="ignore"):
                 reports = in_turns(map(self._steps, group))
             yield from reports
 
     def _bytes_with(self, run: RunFiles) -> int:
         """The size of all that the audit of a run may hold in memory: it may copy parts of what it compares with."""
-        return run.size + sum(file.size for file in run.training) + self._baseline_bytes
+        return sum(file.size for file in run.training) + sum(files.size for files in (run, *self.baseline))
 
     def _steps(self, run: RunFiles) -> Steps[RunReport]:
         try:
             if self._runs is None:
-                self._runs = _read_all(self._baseline)
-            return (yield from _audit(run, self._config, self._runs, self._stretches, self._read))
+                self._runs = _read_all(self.baseline)
+            return (yield from _audit(run, self.config, self._runs, self.stretches, self.read))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one run or rule, audit the other runs
             return _failed(run, reason_of(error))

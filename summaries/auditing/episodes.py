@@ -1,4 +1,4 @@
-"""Episodes: a finding is told once, and again only after it has ended.
+"""Episodes: a finding is reported once, and again only after it has ended.
 
 A finding lives as long as the audit finds it, up to its last step if it names steps. It has ended when the run has gone
 on for a tenth of its steps since then. A finding that flickers is one episode.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Episodes"]
 
-_QUIET = 0.1  # of the steps of a run: after so many without a finding, it has ended
+_QUIET = 0.1  # of the steps of a run: a finding that is absent for longer has ended
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class _Episode:
 
 
 class Episodes:
-    """What was told of one run.
+    """What has been reported of one run.
 
     >>> from summaries.auditing.findings import Finding, Severity
     >>> def spike(last):
@@ -38,10 +38,10 @@ class Episodes:
     """
 
     def __init__(self) -> None:
-        self._told: dict[tuple[str, str], _Episode] = {}
+        self._reported: dict[tuple[str, str], _Episode] = {}
 
     def new(self, findings: Iterable[Finding], steps: tuple[int, int] | None) -> Iterator[Finding]:
-        """The findings to tell: new ones, worse ones, and those that had ended and came back.
+        """The findings to report: new ones, worse ones, and those that had ended and came back.
 
         Args:
             findings: all that an audit finds in the run now.
@@ -51,11 +51,11 @@ class Episodes:
         for finding in findings:
             key = finding.code, finding.tag
             alive = finding.steps[1] if finding.steps else last
-            known = self._told.get(key)
-            if known is None or finding.severity > known.severity or (known.ended and alive > known.alive):
-                self._told[key] = _Episode(finding.severity, alive)
+            episode = self._reported.get(key)
+            if episode is None or finding.severity > episode.severity or (episode.ended and alive > episode.alive):
+                self._reported[key] = _Episode(finding.severity, alive)
                 yield finding
             else:
-                known.alive = max(known.alive, alive)
-        for episode in self._told.values():
+                episode.alive = max(episode.alive, alive)
+        for episode in self._reported.values():
             episode.ended = last - episode.alive > _QUIET * (last - first)

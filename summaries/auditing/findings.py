@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from summaries.auditing.curves import Curve
     from summaries.reading.annotations import Note
 
-__all__ = ["AuditInterrupted", "Failure", "Finding", "RunReport", "Severity", "counts"]
+__all__ = ["AuditInterrupted", "Failure", "Finding", "RunReport", "Severity", "badness", "counts"]
 
 _LONGEST = 200  # characters of a message in a repr
 
@@ -154,6 +154,11 @@ class AuditInterrupted(KeyboardInterrupt):
     def __init__(self, runs: Sequence[RunReport]) -> None:
         super().__init__()
         self.runs = runs
+
+
+def badness(run: RunReport) -> int:
+    """The severity of the worst finding in a run; -1 if there is none."""
+    return -1 if run.worst is None else int(run.worst)
 
 
 def counts(findings: Iterable[Finding]) -> str:

@@ -1,34 +1,22 @@
-"""How a recorded incident is audited: it is an excerpt, from which no course can be told, of a run that tells the rest.
-
-Its steps are also those of its run. So only the rules on moments judge it, and what its run tells is not said twice.
-"""
+"""A recorded incident is an excerpt of a run, whose steps it repeats: what the run's report says is not said twice."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from summaries.auditing.rules import RULES
-from summaries.auditing.signals.incidents import has_incident, run_of
+from summaries.auditing.rules.timeline.incidents import run_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from summaries.auditing.findings import Finding, RunReport
-    from summaries.reading.run import Run
 
-__all__ = ["judging", "without_repeats"]
-
-
-def judging(run: Run, codes: Sequence[str]) -> list[str]:
-    """Those of the codes whose rules judge this run: all, unless it is a recorded incident."""
-    if not has_incident(run):
-        return list(codes)
-    return [code for code in codes if RULES[code].of_moments]
+__all__ = ["without_repeats"]
 
 
 def without_repeats(incident: RunReport, reports: Mapping[str, RunReport]) -> RunReport:
-    """A run's report; of an incident, without what its run tells of the same steps.
+    """A run's report; of an incident, without what its run's report says of the same steps.
 
     Args:
         incident: the report of a run, which may be an incident.
@@ -37,15 +25,15 @@ def without_repeats(incident: RunReport, reports: Mapping[str, RunReport]) -> Ru
     run = reports.get(run_of(incident.name))
     if run is None:
         return incident
-    kept = tuple(finding for finding in incident.findings if not any(_says(one, finding, run) for one in run.findings))
-    return replace(incident, findings=kept)
+    new = (finding for finding in incident.findings if not any(_repeats(finding, other, run) for other in run.findings))
+    return replace(incident, findings=tuple(new))
 
 
-def _says(told: Finding, finding: Finding, run: RunReport) -> bool:
-    """Whether a finding in the run is about what this one is about, perhaps at the next step that the run has."""
-    if (told.code, told.tag) != (finding.code, finding.tag) or told.steps is None or finding.steps is None:
+def _repeats(finding: Finding, other: Finding, run: RunReport) -> bool:
+    """Whether a finding is about what another one in the run is about, perhaps at the next step that the run has."""
+    if (other.code, other.tag) != (finding.code, finding.tag) or other.steps is None or finding.steps is None:
         return False
-    return told.steps[0] <= finding.steps[1] + _interval(run, told.tag) and finding.steps[0] <= told.steps[1]
+    return other.steps[0] <= finding.steps[1] + _interval(run, other.tag) and finding.steps[0] <= other.steps[1]
 
 
 def _interval(run: RunReport, tag: str) -> float:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from summaries.auditing import config as configuration
+from summaries.auditing.config import as_config
 from summaries.auditing.engine import audit_run
 from summaries.auditing.episodes import Episodes
 from summaries.reading.growing import GrowingRun
@@ -58,7 +58,7 @@ class LiveAudit:
     def __init__(
         self, config: Config | Mapping[str, object] | str | os.PathLike[str] | None = None, *, run: str = "live"
     ) -> None:
-        self._config = configuration.given(config)
+        self._config = as_config(config)
         self._name = run
         self._growing = GrowingRun()
         self._report: RunReport | None = None
@@ -99,9 +99,9 @@ class LiveAudit:
 
     def new(self) -> tuple[Finding, ...]:
         """The findings that this method has not returned before, have become worse, or had ended and came back."""
-        found = self.findings
+        findings = self.findings
         assert self._report is not None
-        return tuple(self._episodes.new(found, self._report.steps))
+        return tuple(self._episodes.new(findings, self._report.steps))
 
 
 class WatchedWriter:

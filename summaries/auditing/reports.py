@@ -47,8 +47,7 @@ class Report:
 
     def __repr__(self) -> str:
         parts = [counted(len(self.runs), "run"), counts(self.findings) or "nothing found"]
-        if self.failures:
-            parts.append(f"{counted(len(self.failures), 'part')} not audited")
+        parts += [f"{counted(len(self.failures), 'part')} not audited"] * bool(self.failures)
         return f"Report({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
@@ -75,7 +74,7 @@ class Report:
         from summaries.auditing.rules import handbook  # noqa: PLC0415 - a report may be read without the rules
 
         codes = sorted({finding.code for finding in self.findings})
-        return html(self, baseline=self.baseline or None, pages={code: handbook.page(code) for code in codes})
+        return html(self, {code: handbook.page(code) for code in codes})
 
     @overload
     def to_html(self, path: None = None) -> str: ...
@@ -95,7 +94,7 @@ class Report:
         Raises:
             OSError: the file cannot be written.
         """
-        return _given(self._page(), path)
+        return _written(self._page(), path)
 
     @overload
     def to_json(self, path: None = None) -> str: ...
@@ -114,10 +113,10 @@ class Report:
         """
         from summaries.auditing.report.json import json  # noqa: PLC0415 - few reports become JSON
 
-        return _given(json(self), path)
+        return _written(json(self), path)
 
 
-def _given(text: str, path: str | os.PathLike[str] | None) -> str | None:
+def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
     """The text itself; or None, when it is in the file."""
     if path is None:
         return text

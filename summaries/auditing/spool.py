@@ -25,23 +25,23 @@ class Spool(Mapping[str, "RunReport"]):
 
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is open as long as the spool lives
         weakref.finalize(self, self._file.close)
-        self._places: dict[str, int] = {}
+        self._offsets: dict[str, int] = {}
 
     def __setitem__(self, name: str, report: RunReport) -> None:
         """Keep a report; one that had this name before is no longer found."""
-        self._places[name] = self._file.seek(0, 2)
+        self._offsets[name] = self._file.seek(0, 2)
         pickle.dump(report, self._file, protocol=pickle.HIGHEST_PROTOCOL)
 
     def __getitem__(self, name: str) -> RunReport:
-        self._file.seek(self._places[name])
+        self._file.seek(self._offsets[name])
         report: RunReport = pickle.load(self._file)  # noqa: S301 - our own
         return report
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
+        return iter(self._offsets)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._offsets)
 
 
 class Ordered(Sequence["RunReport"]):

@@ -6,11 +6,12 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from summaries.auditing import discovery
+from summaries.auditing.discovery import RunFiles, baseline_below, runs_below
 from summaries.auditing.engine import Task, audit_ranks
 from summaries.auditing.episodes import Episodes
 from summaries.auditing.findings import Failure
 from summaries.auditing.incidents import without_repeats
+from summaries.auditing.readable import read_readable
 from summaries.auditing.rules import RULES
 from summaries.auditing.signals.ranks import jobs
 from summaries.reading.growing import GrowingRun
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from summaries.auditing.config import Config
-    from summaries.auditing.discovery import RunFiles
     from summaries.auditing.findings import Finding, RunReport
     from summaries.reading.run import Run
     from summaries.storage.files import Access
@@ -68,15 +68,15 @@ def watch(
     Raises:
         OSError: the baseline cannot be read.
     """
-    read = _Reader()
-    followed: dict[str, _Followed] = {}
-    with remembering(path, **access) as kept:
-        storage, _ = place_of(path, **kept)
-        task = Task(config, discovery.baseline_below(baseline, **kept), 1, read)
+    read = _GrowingReader()
+    watched: dict[str, _WatchedRun] = {}
+    with remembering(path, **access) as remembered:
+        storage, _ = place_of(path, **remembered)
+        task = Task(config, baseline_below(baseline, **remembered), 1, read)
         while stop is None or not stop.is_set():
             began = time.monotonic()
-            for report, findings in _reports(_runs(path, kept), followed, task, config, read):
-                if new := list(followed[report.name].new(report, findings, storage)):
+            for report, findings in _reports(_runs(path, remembered), watched, task, config, read):
+                if new := list(watched[report.name].new(report, findings, storage)):
                     yield new
             spent = time.monotonic() - began
             pause = max(poll_secs, spent / _SHARE - spent)
@@ -87,25 +87,25 @@ def watch(
 
 
 def _reports(
-    runs: list[RunFiles], followed: dict[str, _Followed], task: Task, config: Config, read: _Reader
+    runs: list[RunFiles], watched: dict[str, _WatchedRun], task: Task, config: Config, read: _GrowingReader
 ) -> Iterator[tuple[RunReport, tuple[Finding, ...]]]:
     """The report of each run that has changed, and of the other ranks of its job; and all that was found in it."""
     files = {run.name: run for run in runs}
-    changed = {run.name for run in runs if followed.setdefault(run.name, _Followed()).changed(run)}
+    changed = {run.name for run in runs if watched.setdefault(run.name, _WatchedRun()).changed(run)}
     between: list[Finding] = []
     for job in jobs(files, config.ranks):
         if changed.intersection(job):
             changed.update(job)
             between += audit_ranks([files[name] for name in job], config, read)
-    reports = {name: one.report for name, one in followed.items() if one.report is not None}
+    reports = {name: run.report for name, run in watched.items() if run.report is not None}
     for run in runs:
         if run.name in changed:
-            reports[run.name] = followed[run.name].report = task(run)
+            reports[run.name] = watched[run.name].report = task(run)
             report = without_repeats(reports[run.name], reports)
             yield report, (*report.findings, *(finding for finding in between if finding.run == run.name))
 
 
-class _Reader:
+class _GrowingReader:
     """Reads the files of runs, and of runs that grow only what is new. Runs that do not grow are not kept in memory."""
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ class _Reader:
         self._growing: dict[str, GrowingRun] = {}
 
     def __call__(self, name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
-        """Read what can be read of a run; see `read_what_can_be`."""
+        """Read what can be read of a run; see `read_readable`."""
         if files:
             directory = directory_of(files[0].path)
             if self._seen.setdefault(directory, tuple(files)) != tuple(files):
@@ -121,22 +121,22 @@ class _Reader:
                     return self._growing.setdefault(directory, GrowingRun()).read(files), ()
                 except OSError:  # a part of it may be readable
                     pass
-        return discovery.read_what_can_be(name, files)
+        return read_readable(name, files)
 
 
 def _runs(path: str, access: Access) -> list[RunFiles]:
     try:
-        return discovery.runs_below(path, **access)
+        return runs_below(path, **access)
     except FileNotFoundError:  # it does not exist yet, or is still empty
         return []
     except OSError as error:
         failure = Failure(".", without_credentials(path), error.strerror or str(error))
-        return [discovery.RunFiles(".", (), 0, failures=(failure,))]
+        return [RunFiles(".", (), 0, failures=(failure,))]
 
 
 @dataclass
-class _Followed:
-    """What is known about a run: the last state of its files, its last report, and what was told of it."""
+class _WatchedRun:
+    """A run at the last look: the state of its files, its report, and what has been reported of it so far."""
 
     files: tuple[StoredFile, ...] | None = None
     report: RunReport | None = None
@@ -157,7 +157,8 @@ class _Followed:
             if failure not in self.failures and (not failure.path or storage.exists(failure.path)):
                 self.failures.add(failure)
                 yield failure
-        yield from self.episodes.new((one for one in findings if not RULES[one.code].while_written), report.steps)
+        lasting = (finding for finding in findings if not RULES[finding.code].while_written)
+        yield from self.episodes.new(lasting, report.steps)
 
 
 def _goes_on(before: Sequence[StoredFile], now: Sequence[StoredFile]) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from documented_pages import DOCS
 
 from summaries.auditing.rules import RULES
-from summaries.auditing.rules.symptoms import symptoms
+from summaries.auditing.rules.handbook import symptoms
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ MODULES = (
     *(f"summaries/auditing/{name}" for name in ("config", "engine", "curves", "signals/signals", "statistics/*")),
     *(
         f"summaries/auditing/rules/{name}"
-        for name in ("timeline", "losses", "not_decreasing", "warm_restarts", "rates", "clipping")
+        for name in ("timeline/steps", "losses/[!d]*", "optimizers/rates", "gradients/clipping")
     ),
     *(f"optim/{name}" for name in ("clip", "variable", "moving_average", "autodiff/backward")),
     *(f"optim/optimizers/{name}" for name in ("driver", "base", "wrappers", "clipping_wrappers", "skipping")),

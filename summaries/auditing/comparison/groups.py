@@ -14,7 +14,7 @@ from summaries.auditing.statistics.student import interval, quantile
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from summaries.auditing.comparison.results import Member, Value
+    from summaries.auditing.comparison.results import Member
 
 __all__ = ["grouped", "outliers"]
 
@@ -35,28 +35,26 @@ def grouped(
         maximize: whether larger values are better.
         seeds: whether the runs of a group differ in nothing but the seed, so that they should agree.
     """
-    found: dict[str, list[Member]] = {}
+    alike: dict[str, list[Member]] = {}
     for member in members:
-        found.setdefault(repr([member.hyperparameters.get(name) for name in by]), []).append(member)
-    quarter = len(members) // 4 if seeds and len(members) >= _FEWEST_QUARTERED and len(found) > 1 else 0
-    place = {member.run: number for number, member in enumerate(members)}
+        alike.setdefault(repr([member.hyperparameters.get(name) for name in by]), []).append(member)
+    quarter = len(members) // 4 if seeds and len(members) >= _FEWEST_QUARTERED and len(alike) > 1 else 0
+    rank = {member.run: number for number, member in enumerate(members)}
     level = {member.run: ranked(getattr(member, measure), maximize=maximize) for member in members}
-    groups = [_group(own, by, place, quarter) for own in found.values()]
+    groups = [_group(own, by, rank, quarter) for own in alike.values()]
     return tuple(sorted(groups, key=lambda group: (float(np.median([level[run] for run in group.runs])), group.runs)))
 
 
-def _group(own: Sequence[Member], by: Sequence[str], place: Mapping[str, int], quarter: int) -> Group:
-    configuration: dict[str, Value] = {
-        name: own[0].hyperparameters[name] for name in by if name in own[0].hyperparameters
-    }
-    places = [place[member.run] for member in own]
+def _group(own: Sequence[Member], by: Sequence[str], rank: Mapping[str, int], quarter: int) -> Group:
+    values = own[0].hyperparameters
+    ranks = [rank[member.run] for member in own]
     return Group(
-        configuration,
+        {name: values[name] for name in by if name in values},
         tuple(member.run for member in own),
         _estimate([member.final for member in own]),
         _estimate([member.best for member in own]),
         sum(member.diverged for member in own),
-        min(places) < quarter and max(places) >= len(place) - quarter,
+        min(ranks) < quarter and max(ranks) >= len(rank) - quarter,
     )
 
 
@@ -76,20 +74,20 @@ def outliers(members: Sequence[Member], groups: Sequence[Group], measure: str) -
     value = {member.run: float(getattr(member, measure)) for member in members}
     finite = [x for x in value.values() if math.isfinite(x)]
     log = bool(finite) and min(finite) > 0
-    found, left = [], []
+    odd, left = [], []
     for group in groups:
         own = {run: value[run] for run in group.runs if math.isfinite(value[run])}
         if len(group.runs) < _FEWEST or 2 * len(own) <= len(group.runs):
             continue
         usual = float(np.median(list(own.values())))
-        found += [Outlier(run, value[run], usual, math.inf) for run in group.runs if run not in own]
+        odd += [Outlier(run, value[run], usual, math.inf) for run in group.runs if run not in own]
         left.append({run: math.log(x) if log else x for run, x in own.items()})
-    while (odd := _furthest(left)) is not None:
-        run, t, group_left = odd
+    while (furthest := _furthest(left)) is not None:
+        run, t, group_left = furthest
         usual = float(np.median([value[other] for other in group_left if other != run]))
-        found.append(Outlier(run, value[run], usual, t))
+        odd.append(Outlier(run, value[run], usual, t))
         del group_left[run]
-    return tuple(sorted(found, key=lambda outlier: -abs(outlier.deviations)))
+    return tuple(sorted(odd, key=lambda outlier: -abs(outlier.deviations)))
 
 
 def _furthest(groups: Sequence[dict[str, float]]) -> tuple[str, float, dict[str, float]] | None:

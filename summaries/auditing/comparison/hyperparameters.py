@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from summaries.auditing.comparison.results import Value
 
-__all__ = ["Table", "alike", "from_name", "is_seed", "read_table", "stem", "varying"]
+__all__ = ["Table", "alike", "check_stated", "from_name", "is_seed", "read_table", "stem", "varying"]
 
 _PAIR = re.compile(
     r"(?:^|[/,;&\s_-])([A-Za-z][A-Za-z0-9_.]*?)=([^=/,;&\s]*?)(?=[,;&\s_-]+[A-Za-z][A-Za-z0-9_.]*=|[/,;&\s]|$)"
@@ -57,9 +58,9 @@ def stem(name: str) -> str:
 
 def varying(configurations: Iterable[Mapping[str, Value]]) -> tuple[str, ...]:
     """The hyperparameters that not all runs share, without seeds, in order of appearance."""
-    found = list(configurations)
-    names = dict.fromkeys(name for one in found for name in one if not is_seed(name))
-    return tuple(name for name in names if len({repr(one.get(name)) for one in found}) > 1)
+    runs = list(configurations)
+    names = dict.fromkeys(name for run in runs for name in run if not is_seed(name))
+    return tuple(name for name in names if len({repr(run.get(name)) for run in runs}) > 1)
 
 
 def alike(configurations: Mapping[str, Mapping[str, Value]], by: Sequence[str] = ()) -> dict[str, list[str]]:
@@ -76,11 +77,7 @@ def alike(configurations: Mapping[str, Mapping[str, Value]], by: Sequence[str] =
     >>> alike({name: from_name(name) for name in ("lr=1_seed=0", "lr=0.1_seed=0", "lr=1_seed=1")})
     {'lr=1': ['lr=1_seed=0', 'lr=1_seed=1'], 'lr=0.1': ['lr=0.1_seed=0']}
     """
-    known = dict.fromkeys(name for one in configurations.values() for name in one)
-    for name in by:
-        if name not in known:
-            there = ", ".join(one for one in known if not is_seed(one)) or "none"
-            raise ValueError(f"no run states the hyperparameter {name!r}; stated: {there}")
+    check_stated(by, [name for configuration in configurations.values() for name in configuration])
     names = by or varying(configurations.values())
     groups: dict[str, list[str]] = {}
     for run, own in configurations.items():
@@ -89,10 +86,25 @@ def alike(configurations: Mapping[str, Mapping[str, Value]], by: Sequence[str] =
     return groups
 
 
+def check_stated(names: Iterable[str], stated: Collection[str], hidden: str = "") -> None:
+    """Raise a ValueError if one of the names is not stated by any run.
+
+    Args:
+        names: of hyperparameters.
+        stated: what runs state, perhaps repeatedly.
+        hidden: a name that the message does not list.
+    """
+    for name in names:
+        if name not in stated:
+            listed = ", ".join(other for other in dict.fromkeys(stated) if not is_seed(other) and other != hidden)
+            raise ValueError(f"no run states the hyperparameter {name!r}; stated: {listed or 'none'}")
+
+
 def _shown(value: Value) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
+@dataclass(frozen=True)
 class Table:
     """A table of runs: what it says of each, and which are good or bad.
 
@@ -101,9 +113,8 @@ class Table:
         labels: name of a run → "good" or "bad".
     """
 
-    def __init__(self) -> None:
-        self.rows: dict[str, dict[str, Value]] = {}
-        self.labels: dict[str, str] = {}
+    rows: dict[str, dict[str, Value]] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 def read_table(path: str) -> Table:
@@ -116,10 +127,9 @@ def read_table(path: str) -> Table:
     table = Table()
     with open(path, encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
-        if "run" not in (reader.fieldnames or ()):
-            raise ValueError(
-                f"{path}: there must be a column 'run', got {', '.join(reader.fieldnames or ()) or 'none'}"
-            )
+        columns = reader.fieldnames or ()
+        if "run" not in columns:
+            raise ValueError(f"{path}: there must be a column 'run', got {', '.join(columns) or 'none'}")
         for row in reader:
             name, label = row.pop("run"), (row.pop("label", "") or "").strip().lower()
             if label not in _LABELS:

@@ -16,11 +16,9 @@ from summaries.auditing.comparison.separation import ranks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from summaries.arrays import Bools, Floats
     from summaries.auditing.comparison.outcomes import Outcome
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["Lesson", "learnt", "marked"]
 
@@ -39,15 +37,15 @@ def marked(names: Iterable[str], labels: Mapping[str, str], good: Sequence[str],
     {'a1': 'good', 'a2': 'good', 'b': 'bad'}
     """
     rest = "" if bool(good) == bool(bad) else "bad" if good else "good"
-    found = {}
+    chosen = {}
     for name in names:
         kinds = [kind for kind, patterns in (("good", good), ("bad", bad)) if _matches(name, patterns)]
         label = kinds[0] if kinds else labels.get(name, rest)
         if len(kinds) > 1:
             raise ValueError(f"a run must be good or bad, got patterns of both kinds that match {name}")
         if label:
-            found[name] = label
-    return found
+            chosen[name] = label
+    return chosen
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
@@ -78,29 +76,29 @@ def learnt(
     Raises:
         ValueError: the marked runs are all good or all bad, or have no metric in common.
     """
-    known = [name for name in runs if name in labels]
-    good = np.array([labels[name] == "good" for name in known], bool)
+    names = [name for name in runs if name in labels]
+    good = np.array([labels[name] == "good" for name in names], bool)
     if good.all() or not good.any():
         what = "none" if not len(good) else "only good ones" if good.all() else "only bad ones"
         raise ValueError(f"marks must name at least one good and one bad run, got {what}")
-    tried = [(tag, measure) for tag in metrics for measure in _MEASURES if all(tag in runs[name] for name in known)]
+    tried = [(tag, measure) for tag in metrics for measure in _MEASURES if all(tag in runs[name] for name in names)]
     if not tried:
         raise ValueError("the marked runs have no loss in common: name a tag as the metric")
     lessons = []
     for tag, measure in tried:
-        found = np.array([ranked(getattr(runs[name][tag], measure), maximize=maximize) for name in known])
-        cut = _cut(found, good)
-        lessons.append(Lesson(tag, measure, _auc(found, good), -cut if maximize else cut, len(tried)))
+        values = np.array([ranked(getattr(runs[name][tag], measure), maximize=maximize) for name in names])
+        cut = _cut(values, good)
+        lessons.append(Lesson(tag, measure, _auc(values, good), -cut if maximize else cut, len(tried)))
     return max(lessons, key=lambda lesson: lesson.auc)
 
 
-def _auc(values: Floats, good: NDArray[np.bool_]) -> float:
+def _auc(values: Floats, good: Bools) -> float:
     """How often a good run has a smaller value than a bad one; equal ones count half."""
     n_good, n_bad = int(good.sum()), int((~good).sum())
     return float((ranks(values)[~good].sum() - n_bad * (n_bad + 1) / 2) / (n_good * n_bad))
 
 
-def _cut(values: Floats, good: NDArray[np.bool_]) -> float:
+def _cut(values: Floats, good: Bools) -> float:
     """The value up to which runs count as good, such that Youden's J is largest; halfway to the next value."""
     levels = np.unique(values)
     j = [np.mean(values[good] <= level) - np.mean(values[~good] <= level) for level in levels]

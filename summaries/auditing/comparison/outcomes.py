@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.auditing.curves import Curve, averages
+from summaries.auditing.curves import curve_of
 from summaries.auditing.signals.loss_names import is_plain
 from summaries.auditing.signals.objectives import main_loss
 from summaries.auditing.signals.roles import without_split
-from summaries.auditing.statistics.robust import median
-from summaries.thinning import thin
+from summaries.robust import median
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from summaries.auditing.curves import Curve
     from summaries.auditing.signals.signals import Signal, Signals
 
-__all__ = ["LOSSES", "Outcome", "chosen", "main_losses", "outcome", "ranked"]
+__all__ = ["LOSSES", "Outcome", "chosen", "main_losses", "outcome_of", "ranked"]
 
 LOSSES = ("validation_loss", "loss")
 """The roles of tags that runs are compared by, the most telling first."""
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
     main: bool = False
 
 
-def outcome(signal: Signal, *, maximize: bool, main: bool = False) -> Outcome:
+def outcome_of(signal: Signal, *, maximize: bool, main: bool = False) -> Outcome:
     """The end and the best of a tag with points: medians of tenths of the points that stand, counted from the end."""
     series = signal.latest
     value = -series.value if maximize else series.value
@@ -56,9 +56,7 @@ def outcome(signal: Signal, *, maximize: bool, main: bool = False) -> Outcome:
     medians = [median(value[max(end - width, 0) : end]) for end in ends if end >= width]
     best = int(np.argmin(medians))
     sign = -1.0 if maximize else 1.0
-    kept = thin(series.value, _STRETCHES)
-    columns = series.step[kept], series.wall_time[kept], series.value[kept]
-    curve = Curve(signal.tag, signal.meaning.role, "", *columns, len(series), averages(series.value))
+    curve = curve_of(series, _STRETCHES, signal.meaning.role)
     constant = (series.value == series.value[0]).all()
     digest = b"" if constant else hashlib.sha256(series.step.tobytes() + series.value.tobytes()).digest()
     ended, at = sign * medians[0], int(series.step[ends[best] - 1])
@@ -70,12 +68,13 @@ def main_losses(signals: Signals) -> set[str]:
     main = signals.main_loss or main_loss(signals.of("validation_loss"), signals.logger)
     if main is None:
         return set()
-    own = [one for one in signals.of("validation_loss") if is_plain(one.tag) or _alike(one, main)]
-    return {main.tag, *(one.tag for one in own if signals.trained_with(one) is main)}
-
-
-def _alike(one: Signal, other: Signal) -> bool:
-    return without_split(one.tag) == without_split(other.tag)
+    validations = {
+        signal.tag
+        for signal in signals.of("validation_loss")
+        if is_plain(signal.tag) or without_split(signal.tag) == without_split(main.tag)
+        if signals.trained_with(signal) is main
+    }
+    return {main.tag, *validations}
 
 
 def chosen(runs: Sequence[Mapping[str, Outcome]]) -> str:
@@ -86,16 +85,12 @@ def chosen(runs: Sequence[Mapping[str, Outcome]]) -> str:
     >>> chosen([{}])
     ''
     """
-    standing = {tag for run in runs for tag, found in run.items() if found.main}
-    roles = Counter(
-        (tag, found.role)
-        for run in runs
-        for tag, found in run.items()
-        if found.role in LOSSES and (tag in standing or not standing)
-    )
+    reached = [(tag, outcome) for run in runs for tag, outcome in run.items()]
+    standing = {tag for tag, outcome in reached if outcome.main} or dict(reached)
+    roles = Counter((tag, outcome.role) for tag, outcome in reached if outcome.role in LOSSES and tag in standing)
     most = max(roles.values(), default=0)
     tags = [(LOSSES.index(role), tag) for (tag, role), count in roles.items() if count == most]
-    return min(tags, key=lambda found: found[0], default=(0, ""))[1]
+    return min(tags, key=lambda pair: pair[0], default=(0, ""))[1]
 
 
 def ranked(value: float, *, maximize: bool) -> float:

@@ -11,6 +11,7 @@ Trends in Sport Sciences 1(21); for the intraclass correlation Fisher 1925, Stat
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,17 +21,15 @@ from summaries.auditing.comparison.results import Separation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from summaries.arrays import Floats
     from summaries.auditing.comparison.results import Value
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["ranks", "seeds_share", "separations"]
 
 _SHUFFLES = 4999
 _MOST_CELLS = 20_000_000  # of shuffled ranks, 160 MB: fewer shuffles for thousands of runs
-_LEVELS = 8  # so many different numbers are levels of their own; more are cut into quarters of the runs
+_LEVELS = 8  # different numbers that are levels of their own; more are cut into quarters of the runs
 
 
 def ranks(values: Floats) -> Floats:
@@ -58,15 +57,15 @@ def separations(
     """
     tested = []
     for name in names:
-        having = [i for i, one in enumerate(configurations) if name in one]
+        having = [i for i, configuration in enumerate(configurations) if name in configuration]
         levels = _levels([configurations[i][name] for i in having])
         if len(set(levels)) > 1 and len(having) > len(set(levels)):
             tested.append(_tested(name, levels, outcomes[having]))
-    tested.sort(key=lambda one: (one.p, -one.share))
+    tested.sort(key=lambda separation: (separation.p, -separation.share))
     corrected, most = [], 0.0
-    for place, one in enumerate(tested):
-        most = max(most, min(one.p * (len(tested) - place), 1.0))
-        corrected.append(Separation(one.hyperparameter, one.share, one.statistic, most, one.levels))
+    for number, separation in enumerate(tested):
+        most = max(most, min(separation.p * (len(tested) - number), 1.0))
+        corrected.append(replace(separation, p=most))
     return tuple(corrected)
 
 
@@ -82,8 +81,8 @@ def _levels(values: Sequence[Value]) -> list[str]:
 
 
 def _tested(name: str, levels: Sequence[str], outcomes: Floats) -> Separation:
-    known = list(dict.fromkeys(levels))
-    member = np.array([[level == one for one in known] for level in levels], float)  # [runs, levels]
+    names = list(dict.fromkeys(levels))
+    member = np.array([[level == other for other in names] for level in levels], float)  # [runs, levels]
     ranked = ranks(outcomes)
     statistic = float(_between(ranked[None], member)[0])
     count = max(min(_SHUFFLES, _MOST_CELLS // len(levels)), 99)
@@ -91,10 +90,10 @@ def _tested(name: str, levels: Sequence[str], outcomes: Floats) -> Separation:
     as_large = int(np.count_nonzero(_between(shuffled, member) >= statistic * (1 - 1e-9)))
     n = len(levels)
     spread = float(ranked.var()) * 12 / (n * n - 1)  # ties make it less than one
-    own = [(one, [x for x, level in zip(outcomes, levels, strict=True) if level == one]) for one in known]
-    found = sorted(((one, len(x), float(np.median(x))) for one, x in own), key=lambda level: level[2])
+    reached = ((level, outcomes[column > 0]) for level, column in zip(names, member.T, strict=True))
+    ordered = sorted(((level, len(x), float(np.median(x))) for level, x in reached), key=lambda level: level[2])
     h = statistic / spread if spread else 0.0
-    return Separation(name, min(h / (n - 1), 1.0), h, (1 + as_large) / (1 + count), tuple(found))
+    return Separation(name, min(h / (n - 1), 1.0), h, (1 + as_large) / (1 + count), tuple(ordered))
 
 
 def _between(ranked: Floats, member: Floats) -> Floats:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json as encoder
 import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import summaries
-from summaries.terminal import broken, printable
+from summaries.auditing.report.text import print_broken
+from summaries.terminal import printable
 from summaries.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from rich.console import Console
 
@@ -22,6 +25,8 @@ __all__ = ["VERSION", "as_dict", "configuration_text", "json", "lines_below", "s
 VERSION = "1.0"
 """The version of the JSON format. The first number changes if readers of the previous version would fail."""
 
+_OF_A_LEVEL = "value", "runs", "median"
+_OF_A_RUN = "run", "hyperparameters", "final", "best", "best_step", "diverged", "label", "verdict"
 _LEGIBLE = 12  # characters of a hyperparameter that even a narrow table shows
 
 SIGNIFICANT = 0.05
@@ -49,8 +54,7 @@ def show(comparison: Comparison, console: Console) -> None:
         table.add_row(*(Text(printable(cell)) for cell in (*values, *numbers, "seeds disagree" * group.disagree)))
     console.print(table)
     for line in lines_below(comparison):
-        for part in broken(printable(line), console.width):
-            console.print(Text(part), soft_wrap=True)
+        print_broken(console, printable(line))
 
 
 def _heading(comparison: Comparison) -> str:
@@ -81,8 +85,7 @@ def configuration_text(values: Mapping[str, object]) -> str:
 
 def lines_below(comparison: Comparison) -> Iterator[str]:
     """What stands out, a sentence each."""
-    for one in comparison.separations:
-        yield _separation(one)
+    yield from map(_separation, comparison.separations)
     if comparison.explained:
         yield comparison.explained
     for outlier in comparison.outliers:
@@ -115,18 +118,18 @@ def _taught_lines(comparison: Comparison) -> Iterator[str]:
             yield f"{member.run} is marked {member.label}, and looks {member.verdict}"
 
 
-def _separation(one: Separation) -> str:
-    test = f"Kruskal-Wallis H {one.statistic:.1f}, p {one.p:.2g}"
-    if one.p >= SIGNIFICANT:
-        return f"no effect of {one.hyperparameter} is seen ({test})"
-    best, worst = one.levels[0], one.levels[-1]
+def _separation(tested: Separation) -> str:
+    name, test = tested.hyperparameter, f"Kruskal-Wallis H {tested.statistic:.1f}, p {tested.p:.2g}"
+    if tested.p >= SIGNIFICANT:
+        return f"no effect of {name} is seen ({test})"
+    best, worst = tested.levels[0], tested.levels[-1]
     return (
-        f"{one.hyperparameter} separates the runs: it explains {one.share:.0%} of the variance of their ranks ({test});"
-        f" best is {best[0]} ({_plain_text(best[2])}), worst {worst[0]} ({_plain_text(worst[2])})"
+        f"{name} separates the runs: it explains {tested.share:.0%} of the variance of their ranks ({test}); best is"
+        f" {best[0]} ({_median(best[2])}), worst {worst[0]} ({_median(worst[2])})"
     )
 
 
-def _plain_text(value: float) -> str:
+def _median(value: float) -> str:
     return f"median {value:.4g}" if math.isfinite(value) else "most diverge"
 
 
@@ -140,76 +143,32 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
     return {
         "version": VERSION,
         "tool": {"name": "gradledger", "version": summaries.__version__},
-        "metric": comparison.metric,
-        "measure": comparison.measure,
-        "maximize": comparison.maximize,
-        "by": list(comparison.by),
-        "groups": [
-            {
-                "hyperparameters": _plain(group.hyperparameters),
-                "runs": list(group.runs),
-                "final": _interval(group.final),
-                "best": _interval(group.best),
-                "diverged": group.diverged,
-                "disagree": group.disagree,
-            }
-            for group in comparison.groups
-        ],
+        **_attributes(comparison, "metric", "measure", "maximize", "by", "groups"),
         "separations": [
-            {
-                "hyperparameter": one.hyperparameter,
-                "test": "Kruskal-Wallis, by shuffling; Holm",
-                "share": _number(one.share),
-                "statistic": _number(one.statistic),
-                "p": _number(one.p),
-                "levels": [{"value": name, "runs": runs, "median": _number(x)} for name, runs, x in one.levels],
-            }
-            for one in comparison.separations
+            {"hyperparameter": separation.hyperparameter, "test": "Kruskal-Wallis, by shuffling; Holm"}
+            | _plain(separation)
+            | {"levels": [dict(zip(_OF_A_LEVEL, _plain(level), strict=True)) for level in separation.levels]}
+            for separation in comparison.separations
         ],
-        "outliers": [
-            {"run": one.run, "final": _number(one.final), "usual": one.usual, "deviations": _number(one.deviations)}
-            for one in comparison.outliers
-        ],
-        "identical": [list(names) for names in comparison.identical],
-        "within": _number(comparison.within),
-        "explained": comparison.explained,
-        "taught": None if comparison.taught is None else _taught(comparison),
-        "runs": [
-            {
-                "run": one.run,
-                "hyperparameters": _plain(one.hyperparameters),
-                "final": _number(one.final),
-                "best": _number(one.best),
-                "best_step": one.best_step,
-                "diverged": one.diverged,
-                "label": one.label,
-                "verdict": one.verdict,
-            }
-            for one in comparison.members
-        ],
+        **_attributes(comparison, "outliers", "identical", "within", "explained"),
+        "taught": comparison.taught and _attributes(comparison.taught, "good", "bad", "candidates", "auc", "cut"),
+        "runs": [_attributes(member, *_OF_A_RUN) for member in comparison.members],
         "left_out": [{"run": name, "reason": reason} for name, reason in comparison.left_out],
     }
 
 
-def _taught(comparison: Comparison) -> dict[str, Any]:
-    taught = comparison.taught
-    assert taught is not None
-    counts = {"good": taught.good, "bad": taught.bad, "candidates": taught.candidates}
-    return {**counts, "auc": _number(taught.auc), "cut": _number(taught.cut)}
+def _attributes(value: object, *names: str) -> dict[str, Any]:
+    return {name: _plain(getattr(value, name)) for name in names}
 
 
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _number(value) if isinstance(value, float) else value for name, value in values.items()}
-
-
-def _interval(estimate: Estimate) -> dict[str, Any]:
-    return {
-        "mean": _number(estimate.mean),
-        "low": _number(estimate.low),
-        "high": _number(estimate.high),
-        "runs": estimate.runs,
-    }
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+def _plain(value: Any) -> Any:
+    """A value, and all that is in it, as JSON can hold it."""
+    if is_dataclass(value):
+        return _attributes(value, *(field.name for field in fields(value)))
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value

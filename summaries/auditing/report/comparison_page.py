@@ -32,6 +32,6 @@ def html(comparison: Comparison) -> str:
 
 def _curve(curve: Curve, stretches: int) -> dict[str, Any]:
     """Steps and values; null where a value is not finite."""
-    kept = thin(curve.value, stretches)
-    values = [float(f"{x:.{_DIGITS}g}") if np.isfinite(x) else None for x in curve.value[kept].tolist()]
-    return {"step": curve.step[kept].tolist(), "value": values}
+    at = thin(curve.value, stretches)
+    values = [float(f"{x:.{_DIGITS}g}") if np.isfinite(x) else None for x in curve.value[at].tolist()]
+    return {"step": curve.step[at].tolist(), "value": values}

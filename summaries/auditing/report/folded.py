@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 __all__ = ["folded"]
 
-_MOST = 3  # up to so many findings of one rule are shown one by one
+_MOST = 3  # findings of one rule that are shown one by one
 _NAMED = 3
 
 
 def folded(findings: Iterable[Finding]) -> list[Finding]:
-    """Fold more than three findings of one rule, run and severity into one, at the place of the first.
+    """Fold more than three findings of one rule, run and severity into one, which replaces the first.
 
     If the gradients of a stack of layers vanish, that is one event, however many variables show it.
     """
     groups: dict[tuple[str, str, int], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.run, finding.code, finding.severity), []).append(finding)
-    told: list[Finding] = []
+    findings = []
     for group in groups.values():
-        told += [_fold(group)] if len(group) > _MOST else group
-    return told
+        findings += [_fold(group)] if len(group) > _MOST else group
+    return findings
 
 
 def _fold(group: Sequence[Finding]) -> Finding:

@@ -23,15 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["html", "rule_markup"]
 
 _STYLES = ("uplot/uPlot.min.css", "page.css")
-_NO_PAGES: Mapping[str, str] = MappingProxyType({})
 
 
-def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str] = _NO_PAGES) -> str:
+def html(report: Report, pages: Mapping[str, str] = MappingProxyType({})) -> str:
     """Render the page.
 
     Args:
         report: what the audit found.
-        baseline: the name of the baseline that the runs were compared with, or None.
         pages: code of a rule → its page in Markdown; HTML in it is shown as text.
 
     Returns:
@@ -56,7 +54,7 @@ def html(report: Report, *, baseline: str | None = None, pages: Mapping[str, str
         _STYLES,
         licence=asset("uplot/LICENSE"),
         rules="\n".join(_rules(pages)),
-        index=to_json(index(report, baseline)),
+        index=to_json(index(report)),
         runs="\n".join(runs),
     )
 

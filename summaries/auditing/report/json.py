@@ -59,10 +59,10 @@ def finding_as_dict(finding: Finding) -> dict[str, Any]:
         "run": finding.run,
         "tag": finding.tag,
         "others": list(finding.others),
-        "steps": list(finding.steps) if finding.steps else None,
+        "steps": [int(step) for step in finding.steps] if finding.steps else None,
         "message": finding.message,
         "evidence": {name: _plain(value) for name, value in finding.evidence.items()},
-        "count": finding.count,
+        "count": int(finding.count),
     }
 
 

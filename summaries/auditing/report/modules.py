@@ -8,11 +8,8 @@ lines of their own, most of which are types for our checks, are left out of the 
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["PLAIN", "asset", "plain_scripts", "reachable"]
 
@@ -35,9 +32,8 @@ def reachable(entry: str) -> list[str]:
     >>> reachable("marks.js")
     ['elements.js', 'theme.js', 'uplot/uPlot.iife.min.js', 'marks.js']
     """
-    found: dict[str, None] = {}
-    _visit(entry, found)
-    return list(found)
+    names = [name for imported in _imports(entry) for name in reachable(imported)]
+    return list(dict.fromkeys([*names, entry]))
 
 
 def plain_scripts(entry: str) -> list[str]:
@@ -45,15 +41,9 @@ def plain_scripts(entry: str) -> list[str]:
     return list(map(_plain, reachable(entry)))
 
 
-def _visit(name: str, found: dict[str, None]) -> None:
-    if name not in found:
-        for imported in _imports(name):
-            _visit(imported, found)
-        found[name] = None
-
-
-def _imports(name: str) -> Iterator[str]:
-    return (match[1] for match in _IMPORT.finditer("" if name in PLAIN else asset(name)))
+@cache
+def _imports(name: str) -> list[str]:
+    return [] if name in PLAIN else _IMPORT.findall(asset(name))
 
 
 def _plain(name: str) -> str:

@@ -6,8 +6,8 @@ import sys
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from summaries.auditing.findings import Severity, counts
-from summaries.auditing.report.text import failure_text, steps_text
+from summaries.auditing.findings import badness, counts
+from summaries.auditing.report.text import failure_text, run_verdict, steps_text
 from summaries.markup import Markup, amount, block, colored, line, short, sparkline, table
 from summaries.storage.files import write_temporary
 
@@ -34,7 +34,7 @@ color-scheme:dark}}
 
 def report_html(report: Report) -> str:
     """The runs, worst first, with their main curves; below them the worst findings, and what could not be audited."""
-    runs = sorted(report.runs, key=lambda run: (not run.failures, -_rank(run.worst)))
+    runs = sorted(report.runs, key=lambda run: (not run.failures, -badness(run)))
     findings = sorted(report.findings, key=lambda finding: -finding.severity)
     titles = ("run", "found", "steps", "points", "main curve", "")
     parts = [line(f"{amount(len(report.runs), 'run')}, {counts(report.findings) or 'nothing found'}")]
@@ -79,8 +79,8 @@ def _display() -> Callable[..., object] | None:
     shell = ipython.get_ipython() if ipython else None
     if shell is None or not hasattr(shell, "kernel"):
         return None
-    found: Callable[..., object] = ipython.display.display
-    return found
+    display: Callable[..., object] = ipython.display.display
+    return display
 
 
 def _row(run: RunReport) -> tuple[object, ...]:
@@ -91,9 +91,8 @@ def _row(run: RunReport) -> tuple[object, ...]:
 
 
 def _verdict(run: RunReport) -> Markup | str:
-    if run.failures:
-        return colored(", ".join(filter(None, (counts(run.findings), "not all audited"))), "error")
-    return "nothing found" if run.worst is None else colored(counts(run.findings), run.worst.name.lower())
+    text, severity = run_verdict(run)
+    return text if severity is None else colored(text, severity.name.lower())
 
 
 def _finding_row(finding: Finding) -> tuple[object, ...]:
@@ -101,10 +100,6 @@ def _finding_row(finding: Finding) -> tuple[object, ...]:
     run, tag = short(finding.run, _NAME), short(finding.tag, _NAME)
     steps = steps_text(finding).removeprefix("steps ").removeprefix("step ")
     return code, run, tag, steps, short(finding.message, _MESSAGE)
-
-
-def _rank(worst: Severity | None) -> int:
-    return -1 if worst is None else int(worst)
 
 
 def _more(number: int, noun: str) -> str:

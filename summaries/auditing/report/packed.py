@@ -39,11 +39,11 @@ class Arrays:
     def add(self, array: NDArray[Any]) -> list[Any]:
         """Add a copy of an array; return its entry for the header."""
         data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
-        place = [f"{array.dtype.kind}{array.dtype.itemsize}", self._size, len(array)]
+        entry = [f"{array.dtype.kind}{array.dtype.itemsize}", self._size, len(array)]
         data += bytes(-len(data) % _ALIGN)
         self._parts.append(data)
         self._size += len(data)
-        return place
+        return entry
 
     def add_rising(self, values: NDArray[np.int64]) -> list[Any]:
         """Add ascending integers as the first one and differences, in as few bytes as possible; others as float64."""

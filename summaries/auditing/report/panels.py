@@ -65,35 +65,32 @@ class Panel:
     further: bool = False
 
 
-def panels(curves: Sequence[Curve], main: str = "", told: str = "") -> list[Panel]:
+def panels(curves: Sequence[Curve], main: str = "", worst: str = "") -> list[Panel]:
     """The charts of a run, in the order of the page; every curve is in exactly one of them.
 
     Args:
         curves: the curves of the run.
         main: the tag that stands for the run: it comes first among those of its role.
-        told: the tag of the worst finding: the chart that has it comes before all others.
+        worst: the tag of the worst finding: the chart that has it comes before all others.
     """
     made: list[Panel] = []
     shown: set[int] = set()
     for title, kind, roles in _LAYOUT + _FURTHER:
-        found = sorted(
-            (index for index, curve in enumerate(curves) if curve.role in roles),
-            key=lambda index: (
-                roles.index(curves[index].role),
-                curves[index].tag != main,
-                by_number(curves[index].tag),
-            ),
-        )
-        if not found or title in {panel.title for panel in made}:
+        order = {
+            index: (roles.index(curve.role), curve.tag != main, by_number(curve.tag))
+            for index, curve in enumerate(curves)
+            if curve.role in roles
+        }
+        if not order or title in {panel.title for panel in made}:
             continue
-        drawn = kind if len(found) > 1 else "lines"
-        chosen = tuple(found if drawn == "heat" else found[:_MOST_LINES])
+        drawn = kind if len(order) > 1 else "lines"
+        chosen = tuple(sorted(order, key=order.__getitem__)[: None if drawn == "heat" else _MOST_LINES])
         further = (title, kind, roles) in _FURTHER
         made.append(Panel(title, drawn, chosen, _spread(curves[index] for index in chosen), further))
         shown.update(chosen)
     rest = sorted(set(range(len(curves))) - shown, key=lambda index: by_number(curves[index].tag))
     made += [Panel(curves[i].tag, "lines", (i,), _spread([curves[i]]), further=True) for i in rest]
-    first = [panel for panel in made if told and any(curves[index].tag == told for index in panel.curves)]
+    first = [panel for panel in made if worst and any(curves[index].tag == worst for index in panel.curves)]
     return [*(replace(panel, further=False) for panel in first), *(panel for panel in made if panel not in first)]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summaries.auditing.curves import means
+from summaries.auditing.findings import badness
+from summaries.auditing.report.json import finding_as_dict
 from summaries.auditing.report.packed import Arrays, body, plain
 from summaries.auditing.report.panels import panels
 from summaries.sparklines import coordinates
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from summaries.arrays import Floats
     from summaries.auditing.curves import Curve
     from summaries.auditing.findings import Finding, RunReport
     from summaries.auditing.reports import Report
@@ -32,9 +35,9 @@ _LOSSES = ("loss", "validation_loss")
 _SHARES = ("clipped", "clipped_fraction")  # zeros and ones, or shares since the last write
 
 
-def index(report: Report, baseline: str | None) -> dict[str, Any]:
+def index(report: Report) -> dict[str, Any]:
     """The data of the overview: a row for each run."""
-    return {"baseline": baseline, "runs": [row(run) for run in report.runs]}
+    return {"baseline": report.baseline or None, "runs": [row(run) for run in report.runs]}
 
 
 def bodies(report: Report) -> list[bytes]:
@@ -47,7 +50,7 @@ def bodies(report: Report) -> list[bytes]:
     share = _POINTS // (2 * max(total, 1))
     room = _MOST_POINTS
     made: dict[int, bytes] = {}
-    for number in sorted(range(len(report.runs)), key=lambda i: -_interest(report.runs[i])):
+    for number in sorted(range(len(report.runs)), key=lambda i: -badness(report.runs[i])):
         run = report.runs[number]
         curves = [_thinned(curve, max(share * _weight(curve), _FEWEST_STRETCHES)) for curve in run.curves]
         if sum(len(curve.step) for curve in curves) > room:
@@ -61,10 +64,6 @@ def _weight(curve: Curve) -> int:
     return 1 if curve.variable or not curve.role else _PROMINENT
 
 
-def _interest(run: RunReport) -> int:
-    return -1 if run.worst is None else int(run.worst)
-
-
 def row(run: RunReport) -> dict[str, Any]:
     """What the table of runs says of one; numbers that JSON cannot hold are the names that JavaScript has for them."""
     main = run.main_curve if run.main_curve is not None and len(run.main_curve.value) else None
@@ -75,8 +74,8 @@ def row(run: RunReport) -> dict[str, Any]:
         "counts": counts,
         "codes": {finding.code: finding.name for finding in run.findings},
         "failures": [": ".join(filter(None, (failure.path, failure.reason))) for failure in run.failures],
-        "worst": first and {"code": first.code, "severity": _severity(first), "message": first.message},
-        "steps": _steps(run.steps),
+        "worst": first and {"code": first.code, "severity": first.severity.name.lower(), "message": first.message},
+        "steps": list(run.steps) if run.steps else None,
         "points": int(run.points),
         "seconds": plain(run.wall_times[1] - run.wall_times[0]) if run.wall_times else None,
         "main": run.main,
@@ -94,16 +93,7 @@ def _body(run: RunReport, curves: Sequence[Curve]) -> bytes:
         "logger": run.logger,
         "start": plain(start) if run.wall_times else None,
         "findings": [finding_data(finding) for finding in run.findings],
-        "panels": [
-            {
-                "title": panel.title,
-                "kind": panel.kind,
-                "curves": panel.curves,
-                "log": panel.log,
-                "further": panel.further,
-            }
-            for panel in panels(curves, run.main, run.findings[0].tag if run.findings else "")
-        ],
+        "panels": [asdict(panel) for panel in panels(curves, run.main, run.findings[0].tag if run.findings else "")],
         "curves": [_curve(curve, start, arrays) for curve in curves],
         "left_out": len(run.curves) - len(curves),
     }
@@ -111,18 +101,10 @@ def _body(run: RunReport, curves: Sequence[Curve]) -> bytes:
 
 
 def finding_data(finding: Finding) -> dict[str, Any]:
-    """A finding, for the page."""
-    return {
-        "code": finding.code,
-        "name": finding.name,
-        "severity": _severity(finding),
-        "tag": finding.tag,
-        "others": list(finding.others),
-        "steps": _steps(finding.steps),
-        "message": finding.message,
-        "evidence": {name: plain(value) for name, value in finding.evidence.items()},
-        "count": int(finding.count),
-    }
+    """A finding, for the page: as in the JSON report, but without its run, and with JavaScript's names of numbers."""
+    data = finding_as_dict(finding) | {"evidence": {name: plain(x) for name, x in finding.evidence.items()}}
+    del data["run"]
+    return data
 
 
 def _curve(curve: Curve, start: float, arrays: Arrays) -> dict[str, Any]:
@@ -145,12 +127,12 @@ def _thinned(curve: Curve, stretches: int) -> Curve:
     stretches = min(stretches, STRETCHES)
     if len(curve.value) <= 2.2 * stretches:  # it was thinned like this before, and has some non-finite points
         return curve
-    kept = thin(curve.value, stretches)
-    return _at(curve, kept, curve.value[kept])
+    at = thin(curve.value, stretches)
+    return _at(curve, at, curve.value[at])
 
 
-def _at(curve: Curve, kept: NDArray[np.intp], value: NDArray[np.float64]) -> Curve:
-    return replace(curve, step=curve.step[kept], wall_time=curve.wall_time[kept], value=value)
+def _at(curve: Curve, at: NDArray[np.intp], value: Floats) -> Curve:
+    return replace(curve, step=curve.step[at], wall_time=curve.wall_time[at], value=value)
 
 
 def _norm(run: RunReport) -> dict[str, Any] | None:
@@ -159,12 +141,3 @@ def _norm(run: RunReport) -> dict[str, Any] | None:
     if norm is None:
         return None
     return {"tag": norm.tag, "last": plain(float(norm.value[-1])), "spark": coordinates(norm.value)}
-
-
-def _steps(steps: tuple[int, int] | None) -> list[int] | None:
-    """The first and the last step, for JSON."""
-    return None if steps is None else [int(steps[0]), int(steps[1])]
-
-
-def _severity(finding: Finding) -> str:
-    return finding.severity.name.lower()

@@ -30,14 +30,10 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 def sarif(report: Report) -> str:
     """The report as one SARIF log; its only run is the audit."""
     codes = sorted({finding.code for finding in report.findings})
-    places = {run.name: run.files for run in report.runs}
-    driver = {
-        "name": "gradledger",
-        "version": summaries.__version__,
-        "rules": [_rule(code) for code in codes],
-    }
+    files = {run.name: run.files for run in report.runs}
+    driver = {"name": "gradledger", "version": summaries.__version__, "rules": [_rule(code) for code in codes]}
     results = [
-        _result(finding, codes.index(finding.code), places[finding.run], finding_as_dict(finding)["evidence"])
+        _result(finding, codes.index(finding.code), files[finding.run], finding_as_dict(finding)["evidence"])
         for finding in report.findings
     ]
     run = {"tool": {"driver": driver}, "invocations": [_invocation(report)], "results": results}

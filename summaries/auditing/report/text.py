@@ -1,6 +1,6 @@
 """A report for the terminal: a table of runs with sparklines and verdicts, the worst first, then what was found.
 
-Many runs in which nothing was found are a count, and what was found in many runs is told by rule. On a terminal, lines
+Many runs in which nothing was found are a count, and findings in many runs are grouped by rule. On a terminal, lines
 are wrapped to its width, names of runs shortened in the middle, and columns that do not fit are left out. In a pipe or
 a file, lines have any length, so that they can be searched.
 """
@@ -23,15 +23,9 @@ if TYPE_CHECKING:
 
     from summaries.auditing.reports import Report
 
-__all__ = [
-    "counts",
-    "failure_text",
-    "print_finding",
-    "show",
-    "steps_text",
-]
+__all__ = ["counts", "failure_text", "print_broken", "print_finding", "run_verdict", "show", "steps_text"]
 
-_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan", None: "green"}
 _MOST_ROWS = 20  # in the table: hundreds of runs fit a screen
 _NAME_WIDTH = 24  # columns are left out until the name of a run has this width
 _LOSS = "loss"
@@ -39,37 +33,38 @@ _LOSS = "loss"
 
 def show(report: Report, console: Console, *, fold: bool = True) -> None:
     """Print a report; with `fold`, the worst runs, and what a rule found in many tags of a run as one finding."""
-    told = sum(1 for _ in _told(report))
+    flagged = sum(1 for _ in _flagged(report))
     rows = report.runs
     if fold and len(rows) > _MOST_ROWS:
-        rows = nsmallest(_MOST_ROWS, _told(report), key=lambda run: (not run.failures, -(run.worst or 0)))
+        rows = nsmallest(_MOST_ROWS, _flagged(report), key=lambda run: (not run.failures, -(run.worst or 0)))
     if rows:
         console.print(_table(rows, console))
     if len(rows) < len(report.runs):
-        _print_broken(console, _left_out(told - len(rows), len(report.runs) - told), "dim")
-    if fold and told > _MOST_ROWS:
+        print_broken(console, _left_out(flagged - len(rows), len(report.runs) - flagged), "dim")
+    if fold and flagged > _MOST_ROWS:
         _show_by_rule(report, console)
     else:
         for run in report.runs:
             _show_run(run, console, fold=fold)
     if report.failures:
         console.print()
-        _print_broken(console, "not audited", "bold red")
+        print_broken(console, "not audited", "bold red")
         for failure in report.failures:
-            _print_broken(console, failure_text(failure), indent=2)
+            print_broken(console, failure_text(failure), indent=2)
     console.print()
-    _print_broken(console, _verdict(report))
+    print_broken(console, _verdict(report))
 
 
-def _told(report: Report) -> Iterator[RunReport]:
-    """The runs of which there is something to tell."""
+def _flagged(report: Report) -> Iterator[RunReport]:
+    """The runs with findings or failures."""
     return (run for run in report.runs if run.findings or run.failures)
 
 
-def _left_out(told: int, clean: int) -> str:
+def _left_out(flagged: int, clean: int) -> str:
     """Which runs are not in the table."""
-    more = [f"{counted(told, 'more run')} with findings"] if told > 0 else []
-    return ", ".join([*more, *([f"nothing found in {counted(clean, 'run')}"] if clean else [])])
+    parts = [f"{counted(flagged, 'more run')} with findings"] * (flagged > 0)
+    parts += [f"nothing found in {counted(clean, 'run')}"] * (clean > 0)
+    return ", ".join(parts)
 
 
 def _show_run(run: RunReport, console: Console, *, fold: bool) -> None:
@@ -78,9 +73,9 @@ def _show_run(run: RunReport, console: Console, *, fold: bool) -> None:
         return
     console.print()
     about = ", ".join(filter(None, (run.logger, run.label and f"labelled {run.label}")))
-    _print_broken(console, f"{printable(run.name)}{f'  ({about})' if about else ''}", "bold")
+    print_broken(console, f"{printable(run.name)}{f'  ({about})' if about else ''}", "bold")
     for note in run.notes:
-        _print_broken(console, f"your note at step {note.step}: {printable(note.text)}", "dim", indent=2)
+        print_broken(console, f"your note at step {note.step}: {printable(note.text)}", "dim", indent=2)
     for finding in folded(run.findings) if fold else run.findings:
         print_finding(console, finding)
 
@@ -90,16 +85,16 @@ def _show_by_rule(report: Report, console: Console) -> None:
     first: dict[tuple[int, str], Finding] = {}
     runs: dict[tuple[int, str], list[str]] = {}
     for run in report.runs:
-        for key, finding in {(-one.severity, one.code): one for one in reversed(run.findings)}.items():
+        for key, finding in {(-each.severity, each.code): each for each in reversed(run.findings)}.items():
             first.setdefault(key, finding)
             runs.setdefault(key, []).append(run.name)
     for key in sorted(first):
         console.print()
         print_finding(console, first[key], first[key].run)
         if len(runs[key]) > 1:
-            _print_broken(console, f"and in {listed([printable(name) for name in runs[key][1:]])}", "dim", indent=2)
+            print_broken(console, f"and in {listed([printable(name) for name in runs[key][1:]])}", "dim", indent=2)
     console.print()
-    _print_broken(console, "`--all` lists the findings of every run", "dim")
+    print_broken(console, "`--all` lists the findings of every run", "dim")
 
 
 def print_finding(console: Console, finding: Finding, run: str = "") -> None:
@@ -117,7 +112,7 @@ def print_finding(console: Console, finding: Finding, run: str = "") -> None:
     lines[0].stylize(_STYLES[finding.severity], 0, 8)
     for line in filter(None, lines):
         console.print(Text("  ") + line, soft_wrap=True)
-    _print_broken(console, printable(finding.message), indent=2)
+    print_broken(console, printable(finding.message), indent=2)
 
 
 def failure_text(failure: Failure) -> str:
@@ -125,7 +120,8 @@ def failure_text(failure: Failure) -> str:
     return printable(": ".join(filter(None, (failure.run, failure.path, failure.reason))))
 
 
-def _print_broken(console: Console, text: str, style: str = "", indent: int = 0) -> None:
+def print_broken(console: Console, text: str, style: str = "", indent: int = 0) -> None:
+    """Print a text in lines that fit the console."""
     from rich.text import Text  # noqa: PLC0415
 
     for line in broken(text, console.width - indent):
@@ -190,14 +186,14 @@ def _columns(runs: Sequence[RunReport], console: Console) -> list[_Column]:
     bars = BARS if encodes(console, BARS) else PLAIN_BARS
     steps = (f"{run.steps[1] - run.steps[0] + 1:,}" if run.steps else "-" for run in runs)
     main = (sparkline(run.main_curve.averages, bars) if run.main_curve else "" for run in runs)
-    norms = (_line(run, ("global_norm",), bars) for run in runs)
+    norms = ([curve.averages for curve in run.curves if curve.role == "global_norm"] for run in runs)
     return [
         _Column("run", [(printable(run.name), "") for run in runs]),
         _Column("steps", [(text, "") for text in steps], "right"),
         _Column("points", [(f"{run.points:,}", "") for run in runs], "right"),
         _Column(_title(runs), [(text, "") for text in main]),
-        _Column("global norm", [(text, "") for text in norms]),
-        _Column("verdict", [_run_verdict(run) for run in runs]),
+        _Column("global norm", [(sparkline(curves[0], bars) if curves else "", "") for curves in norms]),
+        _Column("verdict", [(text, _STYLES[severity]) for text, severity in map(run_verdict, runs)]),
     ]
 
 
@@ -209,23 +205,15 @@ def _title(runs: Sequence[RunReport]) -> str:
     return "reward" if all(rewards) else "loss or reward"
 
 
-def _line(run: RunReport, roles: tuple[str, ...], bars: str) -> str:
-    curves = [curve for role in roles for curve in run.curves if curve.role == role]
-    return sparkline(curves[0].averages, bars) if curves else ""
-
-
-def _run_verdict(run: RunReport) -> tuple[str, str]:
+def run_verdict(run: RunReport) -> tuple[str, Severity | None]:
+    """What was found in a run, in words, and how bad that is; None if nothing was."""
     if run.failures:
-        return ", ".join(filter(None, (counts(run.findings), "not all audited"))), _STYLES[Severity.ERROR]
-    if run.worst is None:
-        return "nothing found", "green"
-    return counts(run.findings), _STYLES[run.worst]
+        return ", ".join(filter(None, (counts(run.findings), "not all audited"))), Severity.ERROR
+    return counts(run.findings) or "nothing found", run.worst
 
 
 def _verdict(report: Report) -> str:
-    found = counts(finding for run in report.runs for finding in run.findings)
-    parts = [counted(len(report.runs), "run"), found or "nothing found"]
-    if report.failures:
-        parts.append(f"{counted(len(report.failures), 'part')} not audited")
-    explained = "; `gradledger rule CODE` explains a finding" if found else ""
-    return ", ".join(parts) + explained
+    findings = counts(finding for run in report.runs for finding in run.findings)
+    parts = [counted(len(report.runs), "run"), findings or "nothing found"]
+    parts += [f"{counted(len(report.failures), 'part')} not audited"] * bool(report.failures)
+    return ", ".join(parts) + "; `gradledger rule CODE` explains a finding" * bool(findings)

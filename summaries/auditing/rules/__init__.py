@@ -1,6 +1,6 @@
-"""The rules, by code: a module for each family, shared helpers, and a page for each rule in `pages`.
+"""The rules, by code: a module or a package for each family, and a page for each rule in `pages`.
 
-A rule is a function over the signals of a run; see `rule`. `registry` has them all, and `index` what a page says of
+A rule is a function over the signals of a run; see `rule`. `registry` has them all, and `handbook` what a page says of
 them, which is known without importing them.
 """
 

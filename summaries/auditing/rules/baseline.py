@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
-from summaries.auditing.statistics.robust import NORMAL, OF_MEDIAN, median
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
+from summaries.robust import NORMAL, OF_MEDIAN, median
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from summaries.auditing.signals.signals import Signals
     from summaries.reading.series import Series
 
@@ -32,7 +30,7 @@ class LossWorseThanBaselineLimits(Limits):
 
 
 @RULES.add("GL601", "loss-worse-than-baseline", Severity.ERROR, LossWorseThanBaselineLimits)
-def loss_worse_than_baseline(run: Signals, limit: LossWorseThanBaselineLimits) -> Iterator[Hit]:
+def loss_worse_than_baseline(run: Signals, limit: LossWorseThanBaselineLimits) -> Hits:
     """At the same steps, the loss is above the spread of the baseline's runs."""
     for signal in run.of("loss", "validation_loss"):
         others = [other.all[signal.tag].finite for other in run.baseline if signal.tag in other.all]
@@ -46,8 +44,8 @@ def loss_worse_than_baseline(run: Signals, limit: LossWorseThanBaselineLimits) -
             if level - usual > max(limit.sigmas * spread, limit.min_difference * abs(usual)):
                 yield Hit(
                     f"{signal.tag} is {level:.4g} up to step {last}, the baseline's {usual:.4g} ± {spread:.2g}",
-                    signal.tag,
-                    (int(own.step[0]), last),
+                    (signal.tag,),
+                    (own.step[0], last),
                     {"loss": level, "baseline": usual, "spread": spread, "runs": len(others)},
                 )
                 break
@@ -80,7 +78,7 @@ class SlowerThanBaselineLimits(Limits):
 
 
 @RULES.add("GL602", "slower-than-baseline", Severity.WARNING, SlowerThanBaselineLimits)
-def slower_than_baseline(run: Signals, limit: SlowerThanBaselineLimits) -> Iterator[Hit]:
+def slower_than_baseline(run: Signals, limit: SlowerThanBaselineLimits) -> Hits:
     """A step takes longer than in the baseline."""
     if not run.baseline:
         return
@@ -89,11 +87,9 @@ def slower_than_baseline(run: Signals, limit: SlowerThanBaselineLimits) -> Itera
     if not own or not others or own <= limit.factor * max(others):
         return
     usual = float(np.median(others))
-    yield Hit(
-        f"a step takes {own:.3g} s, in the baseline {usual:.3g} s",
-        run.longest.tag if run.longest else "",
-        evidence={"seconds": own, "baseline seconds": usual, "factor": own / usual},
-    )
+    tags = (run.longest.tag,) if run.longest else ()
+    evidence = {"seconds": own, "baseline seconds": usual, "factor": own / usual}
+    yield Hit(f"a step takes {own:.3g} s, in the baseline {usual:.3g} s", tags, None, evidence)
 
 
 def _secs_per_step(run: Signals, min_points: float) -> float | None:
@@ -108,22 +104,18 @@ def _secs_per_step(run: Signals, min_points: float) -> float | None:
 
 
 @RULES.add("GL603", "missing-tags", Severity.WARNING)
-def missing_tags(run: Signals, limit: Limits) -> Iterator[Hit]:
+def missing_tags(run: Signals, limit: Limits) -> Hits:
     """Tags that every run of the baseline has are missing."""
     if not run.baseline:
         return
     common = set.intersection(*(set(other.run.tags) for other in run.baseline))
     missing = sorted(common - set(run.run.tags))
     if missing:
-        several = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        yield Hit(
-            f"{missing[0]}{several} of the baseline's tags are missing"
-            if several
-            else f"the tag {missing[0]} is missing",
-            missing[0],
-            evidence={"tags": ", ".join(missing), "missing": len(missing)},
-            count=len(missing),
-        )
+        message = f"the tag {missing[0]} is missing"
+        if len(missing) > 1:
+            message = f"{missing[0]} and {len(missing) - 1} more of the baseline's tags are missing"
+        evidence = {"tags": ", ".join(missing), "missing": len(missing)}
+        yield Hit(message, missing[:1], None, evidence, len(missing))
 
 
 class IdenticalToBaselineLimits(Limits):
@@ -133,7 +125,7 @@ class IdenticalToBaselineLimits(Limits):
 
 
 @RULES.add("GL604", "identical-to-baseline", Severity.INFO, IdenticalToBaselineLimits)
-def identical_to_baseline(run: Signals, limit: IdenticalToBaselineLimits) -> Iterator[Hit]:
+def identical_to_baseline(run: Signals, limit: IdenticalToBaselineLimits) -> Hits:
     """A loss is bit for bit that of a run of the baseline: what was changed had no effect."""
     others = [other for other in run.baseline if not set(other.run.files) & set(run.run.files)]
     for signal in run.of("loss", "validation_loss"):
@@ -142,12 +134,8 @@ def identical_to_baseline(run: Signals, limit: IdenticalToBaselineLimits) -> Ite
             continue
         for other in others:
             if signal.tag in other.all and _same(own, other.all[signal.tag].series):
-                yield Hit(
-                    f"{signal.tag} is the same as in the baseline, bit for bit at all {len(own)} points",
-                    signal.tag,
-                    (int(own.step[0]), int(own.step[-1])),
-                    {"points": len(own)},
-                )
+                message = f"{signal.tag} is the same as in the baseline, bit for bit at all {len(own)} points"
+                yield Hit(message, (signal.tag,), own.step, {"points": len(own)})
                 return
 
 

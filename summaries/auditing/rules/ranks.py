@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.ranks import Beside, beside
-from summaries.auditing.statistics.robust import NORMAL, OF_MEDIAN, median
 from summaries.auditing.statistics.student import quantile
+from summaries.robust import NORMAL, OF_MEDIAN, median
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from summaries.arrays import Bools, Floats
     from summaries.auditing.signals.signals import Signals
 
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
 
 __all__ = ["RULES"]
 
@@ -31,74 +28,12 @@ _MOSTLY = 0.9  # of the steps: a value that is reduced over all ranks is the sam
 
 
 def _jobs(run: Signals, least: float, *roles: str) -> Iterator[tuple[Beside, str]]:
-    """Each tag with one of these roles that several ranks have, with at least so many common steps; and its role."""
+    """Each tag with one of these roles that several ranks have at `least` common steps or more; and its role."""
     tags = {signal.tag: signal.meaning.role for rank in run.ranks for signal in rank.of(*roles)}
     for tag, role in tags.items():
         job = beside(run.ranks, tag)
         if len(job.ranks) > 1 and len(job.step) >= least:
             yield job, role
-
-
-class RanksDifferLimits(Limits):
-    """The thresholds of ranks-differ."""
-
-    tolerance: float = above(0, 1e-3)  # of the value on most ranks
-    min_points: int = whole(10, 2)  # steps that the ranks have in common
-
-
-@RULES.add("GL611", "ranks-differ", Severity.ERROR, RanksDifferLimits, unless="GL612")
-def ranks_differ(run: Signals, limit: RanksDifferLimits) -> Iterator[Hit]:
-    """A value that is the same on most ranks differs on one; or it was the same on all, and no longer is."""
-    for job, role in _jobs(run, limit.min_points, *_REDUCED):
-        middle = _middle(job)
-        same = (job.value == middle) | (np.isnan(job.value) & np.isnan(middle))
-        alike = same | (np.abs(job.value - middle) <= limit.tolerance * np.abs(middle))
-        agreeing = alike.sum(axis=0)
-        if len(job.ranks) > 2 and np.mean(2 * agreeing > len(job.ranks)) >= _MOSTLY:  # noqa: PLR2004 - a majority
-            yield from _odd_ranks(job, alike, middle)
-        else:
-            yield from _parted(job, agreeing == len(job.ranks), 0 if role == "learning_rate" else limit.min_points)
-
-
-def _middle(job: Beside) -> Floats:
-    """float64[n]: the median of the ranks, as the value of one of them."""
-    return np.asarray(np.sort(job.value, axis=0)[len(job.ranks) // 2])
-
-
-def _odd_ranks(job: Beside, alike: Bools, middle: Floats) -> Iterator[Hit]:
-    for rank, own, agrees in zip(job.ranks, job.value, alike, strict=True):
-        at = np.flatnonzero(~agrees)
-        if not len(at):
-            continue
-        first = at[0]
-        yield Hit(
-            f"{job.tag} is {own[first]:.4g} at step {job.step[first]}, on most of the {len(job.ranks)} ranks"
-            f" {middle[first]:.4g}; it differs at {len(at)} of {len(job.step)} steps",
-            job.tag,
-            (int(job.step[first]), int(job.step[at[-1]])),
-            {"value": float(own[first]), "most ranks": float(middle[first]), "ranks": len(job.ranks)},
-            len(at),
-            run=rank.name,
-        )
-
-
-def _parted(job: Beside, agree: Bools, least: float) -> Iterator[Hit]:
-    """What was the same on all ranks for at least so many points, and then at fewer than half of the steps."""
-    if agree.all():
-        return
-    first = int(np.argmin(agree))
-    if first < least or 2 * agree[first:].sum() >= len(agree) - first:
-        return
-    last = int(np.flatnonzero(~agree)[-1])
-    low, high = float(job.value[:, first].min()), float(job.value[:, first].max())
-    yield Hit(
-        f"{job.tag} is not the same on all {len(job.ranks)} ranks from step {job.step[first]} on:"
-        f" it is {low:.4g} to {high:.4g} there",
-        job.tag,
-        (int(job.step[first]), int(job.step[last])),
-        {"least": low, "most": high, "ranks": len(job.ranks)},
-        int(np.count_nonzero(~agree)),
-    )
 
 
 class RankNotReducedLimits(Limits):
@@ -109,7 +44,7 @@ class RankNotReducedLimits(Limits):
 
 
 @RULES.add("GL612", "rank-not-reduced", Severity.ERROR, RankNotReducedLimits)
-def rank_not_reduced(run: Signals, limit: RankNotReducedLimits) -> Iterator[Hit]:
+def rank_not_reduced(run: Signals, limit: RankNotReducedLimits) -> Hits:
     """The gradient norm of one of k ranks is off by √k or k, as if its gradient had been reduced in another way."""
     for job, _ in _jobs(run, limit.min_points, "global_norm"):
         ranks = len(job.ranks)
@@ -130,11 +65,73 @@ def rank_not_reduced(run: Signals, limit: RankNotReducedLimits) -> Iterator[Hit]
             yield Hit(
                 f"{job.tag} is {math.exp(abs(off[own])):.3g} times as {'large' if off[own] > 0 else 'small'} as on the"
                 f" other ranks, which is {factor}: on {ranks} ranks, its gradient is not reduced like theirs",
-                job.tag,
-                (int(job.step[0]), int(job.step[-1])),
+                (job.tag,),
+                job.step,
                 {"factor": math.exp(off[own]), "ranks": ranks},
                 run=job.ranks[own].name,
             )
+
+
+class RanksDifferLimits(Limits):
+    """The thresholds of ranks-differ."""
+
+    tolerance: float = above(0, 1e-3)  # of the value on most ranks
+    min_points: int = whole(10, 2)  # steps that the ranks have in common
+
+
+@RULES.add("GL611", "ranks-differ", Severity.ERROR, RanksDifferLimits, unless=rank_not_reduced)
+def ranks_differ(run: Signals, limit: RanksDifferLimits) -> Hits:
+    """A value that is the same on most ranks differs on one; or it was the same on all, and no longer is."""
+    for job, role in _jobs(run, limit.min_points, *_REDUCED):
+        middle = _middle(job)
+        same = (job.value == middle) | (np.isnan(job.value) & np.isnan(middle))
+        alike = same | (np.abs(job.value - middle) <= limit.tolerance * np.abs(middle))
+        agreeing = alike.sum(axis=0)
+        if len(job.ranks) > 2 and np.mean(2 * agreeing > len(job.ranks)) >= _MOSTLY:  # noqa: PLR2004 - a majority
+            yield from _odd_ranks(job, alike, middle)
+        else:
+            yield from _parted(job, agreeing == len(job.ranks), 0 if role == "learning_rate" else limit.min_points)
+
+
+def _middle(job: Beside) -> Floats:
+    """float64[n]: the median of the ranks, as the value of one of them."""
+    return np.asarray(np.sort(job.value, axis=0)[len(job.ranks) // 2])
+
+
+def _odd_ranks(job: Beside, alike: Bools, middle: Floats) -> Hits:
+    for rank, own, agrees in zip(job.ranks, job.value, alike, strict=True):
+        at = np.flatnonzero(~agrees)
+        if not len(at):
+            continue
+        first = at[0]
+        yield Hit(
+            f"{job.tag} is {own[first]:.4g} at step {job.step[first]}, on most of the {len(job.ranks)} ranks"
+            f" {middle[first]:.4g}; it differs at {len(at)} of {len(job.step)} steps",
+            (job.tag,),
+            job.step[at],
+            {"value": own[first], "most ranks": middle[first], "ranks": len(job.ranks)},
+            len(at),
+            run=rank.name,
+        )
+
+
+def _parted(job: Beside, agree: Bools, least: float) -> Hits:
+    """What was the same on all ranks for `least` points or more, and then at fewer than half of the steps."""
+    if agree.all():
+        return
+    first = int(np.argmin(agree))
+    if first < least or 2 * agree[first:].sum() >= len(agree) - first:
+        return
+    differing = np.flatnonzero(~agree)
+    low, high = float(job.value[:, first].min()), float(job.value[:, first].max())
+    yield Hit(
+        f"{job.tag} is not the same on all {len(job.ranks)} ranks from step {job.step[first]} on:"
+        f" it is {low:.4g} to {high:.4g} there",
+        (job.tag,),
+        job.step[differing],
+        {"least": low, "most": high, "ranks": len(job.ranks)},
+        len(differing),
+    )
 
 
 class StragglingRankLimits(Limits):
@@ -145,7 +142,7 @@ class StragglingRankLimits(Limits):
 
 
 @RULES.add("GL613", "straggling-rank", Severity.WARNING, StragglingRankLimits)
-def straggling_rank(run: Signals, limit: StragglingRankLimits) -> Iterator[Hit]:
+def straggling_rank(run: Signals, limit: StragglingRankLimits) -> Hits:
     """One rank takes longer than the others for the same steps."""
     longest = [rank.longest.tag for rank in run.ranks if rank.longest is not None]
     if len(longest) < len(run.ranks) or len(run.ranks) < 2:  # noqa: PLR2004 - one has nobody to wait for
@@ -162,15 +159,15 @@ def straggling_rank(run: Signals, limit: StragglingRankLimits) -> Iterator[Hit]:
     yield Hit(
         f"it takes {took[slow]:.4g} s for the steps {job.step[0]} to {job.step[-1]}, the other"
         f" {'ranks' if len(others) > 1 else 'rank'} {usual:.4g} s",
-        job.tag,
-        (int(job.step[0]), int(job.step[-1])),
-        {"seconds": float(took[slow]), "other ranks": usual, "factor": float(took[slow]) / usual},
+        (job.tag,),
+        job.step,
+        {"seconds": took[slow], "other ranks": usual, "factor": took[slow] / usual},
         run=job.ranks[slow].name,
     )
 
 
 @RULES.add("GL614", "first-non-finite-rank", Severity.ERROR)
-def first_non_finite_rank(run: Signals, limit: Limits) -> Iterator[Hit]:
+def first_non_finite_rank(run: Signals, limit: Limits) -> Hits:
     """A loss or norm is not finite on one rank before it is on the others."""
     for job, _ in _jobs(run, 1, "loss", "global_norm"):
         bad = ~np.isfinite(job.value)
@@ -184,8 +181,8 @@ def first_non_finite_rank(run: Signals, limit: Limits) -> Iterator[Hit]:
         yield Hit(
             f"{job.tag} is {job.value[first[0], at]:g} at step {job.step[at]} here{also}, first of {len(job.ranks)}"
             f" ranks; on the others it is {f'so later, on {later}' if later else 'finite'}",
-            job.tag,
-            (int(job.step[at]), int(job.step[at])),
+            (job.tag,),
+            job.step[at : at + 1],
             {"ranks": len(job.ranks), "first": len(first), "later": later},
             run=job.ranks[first[0]].name,
         )
@@ -200,7 +197,7 @@ class RankLossStandsOutLimits(Limits):
 
 
 @RULES.add("GL615", "rank-loss-stands-out", Severity.WARNING, RankLossStandsOutLimits)
-def rank_loss_stands_out(run: Signals, limit: RankLossStandsOutLimits) -> Iterator[Hit]:
+def rank_loss_stands_out(run: Signals, limit: RankLossStandsOutLimits) -> Hits:
     """The loss of one rank, on its own part of the data, differs from the others' by more than theirs differ."""
     for job, _ in _jobs(run, limit.min_points, "loss", "validation_loss"):
         fine = np.isfinite(job.value).all(axis=0)
@@ -220,8 +217,8 @@ def rank_loss_stands_out(run: Signals, limit: RankLossStandsOutLimits) -> Iterat
                 yield Hit(
                     f"{job.tag} is {abs(difference):.3g} {'above' if difference > 0 else 'below'} that of the other"
                     f" {ranks - 1} ranks, which differ by {float(np.ptp(others)):.2g}",
-                    job.tag,
-                    (int(job.step[0]), int(job.step[-1])),
+                    (job.tag,),
+                    job.step,
                     {"difference": difference, "spread": spread, "ranks": ranks},
                     run=rank.name,
                 )

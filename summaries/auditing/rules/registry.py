@@ -1,34 +1,17 @@
 """Every rule, from the modules of their families."""
 
-from summaries.auditing.rules import (
-    baseline,
-    clipping,
-    concealed,
-    divergence,
-    files,
-    gradients,
-    histograms,
-    incidents,
-    losses,
-    not_decreasing,
-    overfitting,
-    pauses,
-    policies,
-    precursors,
-    ranks,
-    rates,
-    stalled,
-    timeline,
-    updates,
-    variables,
-)
+from summaries.auditing.rules import baseline, files, policies, ranks
+from summaries.auditing.rules.gradients import clipping, histograms, norms, variables
+from summaries.auditing.rules.losses import divergence, moments, not_decreasing, overfitting, stalled
+from summaries.auditing.rules.optimizers import precursors, rates, updates
 from summaries.auditing.rules.rule import Rule
+from summaries.auditing.rules.timeline import incidents, pauses, steps
 
 __all__ = ["BETWEEN_RANKS", "RULES"]
 
 _MODULES = (
-    files, timeline, pauses, losses, not_decreasing, overfitting, concealed, stalled, divergence, gradients, variables,
-    histograms, clipping, updates, precursors, policies, rates, baseline, ranks, incidents,
+    files, steps, pauses, incidents, moments, not_decreasing, overfitting, stalled, divergence, norms,
+    variables, histograms, clipping, updates, precursors, rates, policies, baseline, ranks,
 )  # fmt: skip
 
 RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))

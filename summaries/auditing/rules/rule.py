@@ -7,29 +7,33 @@ A threshold is declared with its range. A configuration must stay within it, so 
         min_points: int = whole(30, 20)
 
     @RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, needs=("loss", "validation_loss"))
-    def loss_spike(run: Signals, limit: LossSpikeLimits) -> Iterator[Hit]:
+    def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
         ...
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
 
+import numpy as np
+
 from summaries.auditing.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from summaries.arrays import Ints
     from summaries.auditing.findings import Severity
     from summaries.auditing.signals.signals import Signals
 
     L = TypeVar("L", bound="Limits")
     Check = Callable[[Signals, L], Iterable["Hit"]]
 
-__all__ = ["Hit", "Limits", "Rule", "Ruleset", "Threshold", "above", "at_least", "proportion", "whole"]
+__all__ = ["Hit", "Hits", "Limits", "Rule", "Ruleset", "Threshold", "above", "at_least", "proportion", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,29 +128,31 @@ class Limits:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Hit:
     """What the function of a rule found. With the code of the rule and the name of the run, it becomes a `Finding`.
 
     Attributes:
         message: one sentence, with its numbers.
-        tag: the tag that shows it; "" if it is not about a tag.
-        steps: the first and the last step; None if it is not about steps.
-        evidence: numbers by name.
+        tags: the tags that show it, the clearest first; empty if it is not about a tag.
+        steps: the steps that it is about; the finding has the first and the last. None if it is not about steps.
+        evidence: numbers by name, Python's or NumPy's.
         count: how often it occurred.
         severity: if it is worse or more harmless than what the rule usually finds; see `Rule.findings`.
-        others: other tags that show it, too.
         run: the run that it is about, if that is another rank of the same job; "" for the run that was judged.
     """
 
     message: str
-    tag: str = ""
-    steps: tuple[int, int] | None = None
-    evidence: Mapping[str, float | int | str] = field(default_factory=dict)
+    tags: Sequence[str] = ()
+    steps: Sequence[int] | Ints | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
     count: int = 1
     severity: Severity | None = None
-    others: tuple[str, ...] = ()
     run: str = ""
+
+
+Hits = Iterator[Hit]
+"""What the function of a rule returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +165,12 @@ class Rule:
         severity: of what it usually finds.
         limits: the class of its thresholds; without arguments, it makes the default ones.
         check: the function: takes the signals of a run and the thresholds, yields what it found.
-        unless: the code of another rule. If that one has a finding for the same tag, this rule reports nothing there.
+        unless: the function of another rule. If that one has a finding for the same tag, this rule reports nothing
+            there.
         needs: what a run must have one of, else the rule finds nothing in it and is not asked: roles of signals, and
             the other names in `Signals.present`. If there are none, the rule judges every run.
         of_moments: whether it judges moments, or files, and so also the excerpt that a recorded incident is.
-        while_written: whether it finds what is normal in a file that is still being written, and so not told then.
+        while_written: whether it finds what is normal in a file that is still being written, and is not reported then.
     """
 
     code: str
@@ -171,7 +178,7 @@ class Rule:
     severity: Severity
     limits: type[Limits]
     check: Callable[[Signals, Any], Iterable[Hit]]
-    unless: str = ""
+    unless: Check[Any] | None = None
     needs: frozenset[str] = frozenset()
     of_moments: bool = False
     while_written: bool = False
@@ -191,9 +198,11 @@ class Rule:
         """
         for hit in self.check(run, limits):
             usual = self.severity if hit.severity is None else hit.severity
-            decided = usual if severity is None else severity
-            about = hit.tag, hit.steps, hit.message, hit.evidence, hit.count, hit.others
-            yield Finding(self.code, self.name, decided, hit.run or run.name, *about)
+            rule = self.code, self.name, usual if severity is None else severity
+            tag, *others = hit.tags or ("",)
+            steps = None if hit.steps is None else (int(hit.steps[0]), int(hit.steps[-1]))
+            evidence = {name: x.item() if isinstance(x, np.generic) else x for name, x in hit.evidence.items()}
+            yield Finding(*rule, hit.run or run.name, tag, steps, hit.message, evidence, hit.count, tuple(others))
 
 
 class Ruleset(dict[str, Rule]):
@@ -214,7 +223,7 @@ class Ruleset(dict[str, Rule]):
         name: str,
         severity: Severity,
         limits: type[L] | None = None,
-        unless: str = "",
+        unless: Check[Any] | None = None,
         needs: tuple[str, ...] = (),
         of_moments: bool = False,
         while_written: bool = False,

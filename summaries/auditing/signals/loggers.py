@@ -1,8 +1,9 @@
 """Loggers: which framework wrote a run, judging by its tags, and what that framework always does.
 
-A framework is a row of a table: the tags that show it, its main loss, what its losses are measured against, and its
-habits. Rules do not ask for the name of a framework, but for what follows from it: roles of tags, the main loss, and
-whether the learning rate adapts. A configuration may name the framework instead.
+A framework is a row of a table: the tags that show it, its main loss, and what its losses are measured against. A
+comment says what it always does that looks like a fault elsewhere. Rules do not ask for the name of a framework, but
+for what follows from it: roles of tags, the main loss, and whether the learning rate adapts. A configuration may name
+the framework instead.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ class Logger:
         housekeeping: regular expression for its counters and clocks, in addition to those that `roles` knows by words.
         moving: whether its losses are measured against a moving target, so that they need not fall.
         adapts_rate: whether it changes the learning rate after each update, by what the update did.
-        habit: what it always does that looks like a fault elsewhere; "" if nothing.
     """
 
     name: str
@@ -38,7 +38,6 @@ class Logger:
     housekeeping: str = ""
     moving: bool = False
     adapts_rate: bool = False
-    habit: str = ""
 
 
 NO_LOGGER = "none"
@@ -47,29 +46,30 @@ UNKNOWN = Logger("")
 
 LOGGERS: tuple[Logger, ...] = (
     Logger("gradledger", (r"gradients/(?:global_norm|norm/.+)", r"(?:updates|slots|weights)/.+")),
-    # reinforcement learning
+    # -- reinforcement learning --
+    # logs everything again at each evaluation
     Logger(
         "Stable-Baselines3",
         (r"time/fps", r"rollout/.+|train/(?:n_updates|loss|.+_loss)"),
         main=(r"rollout/ep_rew_mean",),
         moving=True,
-        habit="logs everything again at each evaluation",
     ),
+    # logs the episodes of each environment after those of the one before
     Logger(
         "Stable Baselines",
         (r"(?:loss|input_info)/.+", r"episode_reward|input_info/(?:rewards|discounted_rewards|advantage)"),
         main=(r"episode_reward",),
         moving=True,
-        habit="logs the episodes of each environment after those of the one before",
     ),
+    # logs rewards a second time, against elapsed seconds
     Logger(
         "rsl_rl",
         (r"Train/mean_(?:reward|episode_length)|Loss/surrogate", r"Perf/.+|Policy/mean_noise_std"),
         main=(r"Train/mean_reward",),
         moving=True,
         adapts_rate=True,
-        habit="logs rewards a second time, against elapsed seconds",
     ),
+    # logs rewards three times: against frames, iterations and elapsed seconds
     Logger(
         "rl_games",
         (r"(?:info/(?:last_lr|kl|epochs)|performance/step_.+)", r"(?:rewards\d*|episode_lengths|shaped_rewards)/.+"),
@@ -77,7 +77,6 @@ LOGGERS: tuple[Logger, ...] = (
         housekeeping=r"info/(?:epochs|e_clip|lr_mul)",
         moving=True,
         adapts_rate=True,
-        habit="logs rewards three times: against frames, iterations and elapsed seconds",
     ),
     Logger("skrl", (r"(?:Loss|Losses) / .+", r"(?:Reward|Episode) / .+"), moving=True, adapts_rate=True),
     Logger(
@@ -90,18 +89,14 @@ LOGGERS: tuple[Logger, ...] = (
     Logger("CleanRL", (r"charts/(?:episodic_return|SPS|learning_rate)",), (r"charts/episodic_return",), moving=True),
     Logger("RLlib", (r"ray/tune/.+",), (r"ray/tune/(?:.+/)?episode_re\w+_mean",), moving=True),
     Logger("TRL", (r"train/(?:rewards/chosen|reward|objective/.+)", r"train/.+"), housekeeping=r"train/num_tokens"),
-    # detectors
-    Logger(
-        "YOLOv5",
-        (r"train/(?:box|obj|cls)_loss", r"x/lr\d"),
-        main=(r"train/box_loss",),
-        habit="trains on a sum of parts, each of which is validated",
-    ),
+    # -- detectors --
+    # trains on a sum of parts, each of which is validated
+    Logger("YOLOv5", (r"train/(?:box|obj|cls)_loss", r"x/lr\d"), main=(r"train/box_loss",)),
+    # trains on a sum of parts, each of which is validated
     Logger(
         "Ultralytics",
         (r"train/(?:box|cls|dfl|loss|seg|pose)(?:_loss)?", r"lr/pg\d"),
         main=(r"train/(?:loss|box_loss)",),
-        habit="trains on a sum of parts, each of which is validated",
     ),
     Logger(
         "detectron2",
@@ -110,15 +105,10 @@ LOGGERS: tuple[Logger, ...] = (
         housekeeping=r"(?:rpn|roi_head)/num_.+",
     ),
     Logger("MMEngine", (r"(?:train/)?data_time", r"(?:train/)?(?:.+\.)?loss(?:_.+)?"), main=(r"(?:train/)?loss",)),
-    # generative models
-    Logger(
-        "VITS",
-        (r"loss/[gd]/total", r"loss/[gd]/.+"),
-        main=(r"loss/g/total",),
-        moving=True,
-        habit="logs gradient norms of half precision, which may overflow at first",
-    ),
-    # trainers
+    # -- generative models --
+    # logs gradient norms of half precision, which may overflow at first
+    Logger("VITS", (r"loss/[gd]/total", r"loss/[gd]/.+"), main=(r"loss/g/total",), moving=True),
+    # -- trainers --
     Logger("DeepSpeed", (r"Train/Samples/.+",), main=(r"Train/Samples/train_loss",)),
     Logger(
         "Megatron-LM",
@@ -126,19 +116,19 @@ LOGGERS: tuple[Logger, ...] = (
         main=("lm loss",),
     ),
     Logger("fairseq", (r"train_inner/.+",), main=(r"train_inner/loss", r"train/loss")),
+    # evaluates again at the last step, and logs the mean loss of the whole run there
     Logger(
         "Hugging Face Trainer",
         (r"(?:train|eval)/(?:epoch|total_flos|runtime|samples_per_second)",),
         main=(r"train/loss",),
         housekeeping=r"(?:train|eval|test)/.*(?:runtime|per_second|total_flos|epoch)",
-        habit="evaluates again at the last step, and logs the mean loss of the whole run there",
     ),
+    # logs the epoch with every value, hp_metric in every file, and tests the best checkpoint at its own step
     Logger(
         "Lightning",
         (r"epoch", r"hp_metric|.+_(?:step|epoch)|lr-.+|.+/dataloader_idx_\d+|.*(?:loss|acc).*"),
         main=(r"(?:train[/_])?loss_step|train[/_]loss_step", r"train[/_]?loss", r"loss", r"train[/_]loss_epoch"),
         housekeeping=r"epoch|hp_metric",
-        habit="logs the epoch with every value, hp_metric in every file, and tests the best checkpoint at its own step",
     ),
     Logger("Keras", (r"(?:epoch|batch)_.+",), main=(r"epoch_loss", r"batch_loss")),
     Logger("TensorFlow Estimator", (r"global_step/sec",), main=(r"loss", r"loss_1")),

@@ -103,11 +103,11 @@ def loss_role(tag: str) -> str:
     parts = _parts(tag)
     if not parts:
         return ""
-    leaf, place, whole = parts[-1], " ".join(parts[-2:]), " ".join(parts)
+    leaf, end, whole = parts[-1], " ".join(parts[-2:]), " ".join(parts)
     below_a_heading = any(map(_HEADING.fullmatch, parts[:-1]))  # as in losses/total
-    if not (below_a_heading or _NAMED.search(leaf)) or _IS_NO_LOSS.search(place):
+    if not (below_a_heading or _NAMED.search(leaf)) or _IS_NO_LOSS.search(end):
         return ""
-    if _IS_PART.search(place) or leaf == "elbo":  # an ELBO goes up, unless its name says that it is a loss
+    if _IS_PART.search(end) or leaf == "elbo":  # an ELBO goes up, unless its name says that it is a loss
         return "auxiliary_loss"
     on = [match["validation"] is not None for match in _MEASURED_ON.finditer(whole)]
     if not (_KNOWN.fullmatch(leaf) or (on and _CLEAR.search(leaf)) or _OF_AN_OUTPUT.fullmatch(leaf)):
@@ -122,8 +122,8 @@ def maybe_loss(tag: str) -> str:
     ('loss', 'validation_loss', '')
     """
     parts = _parts(tag)
-    place = " ".join(parts[-2:])
-    if not re.search(r"\bloss(?:es)?\b", place) or _IS_NO_LOSS.search(place):
+    end = " ".join(parts[-2:])
+    if not re.search(r"\bloss(?:es)?\b", end) or _IS_NO_LOSS.search(end):
         return ""
     on = [match["validation"] is not None for match in _MEASURED_ON.finditer(" ".join(parts))]
     return "validation_loss" if on and on[-1] else "loss"

@@ -86,7 +86,7 @@ def sum_of(losses: Sequence[Signal]) -> Series:
 
 
 def trained_with(validation: Signal, losses: Iterable[Signal]) -> Signal | None:
-    """The training loss of which this is the validation, among those with the same words; None if none has.
+    """The training loss that this validates, among those with the same words; None if none has.
 
     `val/box_loss` belongs to `train/box_loss`, and `val_loss_epoch` to `train_loss_step`. One that counts the same
     steps goes before one that does not, and then the longest.

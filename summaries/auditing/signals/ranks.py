@@ -11,11 +11,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
+    from summaries.arrays import Floats, Ints
     from summaries.auditing.signals.signals import Signals
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["RANKS", "Beside", "beside", "jobs"]
 
@@ -31,12 +29,12 @@ def jobs(names: Iterable[str], pattern: str = RANKS) -> list[tuple[str, ...]]:
     >>> jobs(["a/rank=0", "a/rank=10", "a/rank=2", "b/rank=4", "b/rank=8", "c"])
     [('a/rank=0', 'a/rank=2', 'a/rank=10')]
     """
-    found: dict[str, list[tuple[list[int | str], str]]] = {}
+    alike: dict[str, list[tuple[list[int | str], str]]] = {}
     for name in names:
         if match := _compiled(pattern).search(name):
             rank = [int(part) if part.isdecimal() else part for part in re.split(r"(\d{1,18})", match[0])]
-            found.setdefault(f"{name[: match.start()]}\0{name[match.end() :]}", []).append((rank, name))
-    ordered = [sorted(job) for job in found.values() if len(job) > 1]
+            alike.setdefault(f"{name[: match.start()]}\0{name[match.end() :]}", []).append((rank, name))
+    ordered = [sorted(job) for job in alike.values() if len(job) > 1]
     return [tuple(name for _, name in job) for job in ordered if not any(job[0][0][1:2])]
 
 
@@ -53,7 +51,7 @@ class Beside(NamedTuple):
 
     tag: str
     ranks: tuple[Signals, ...]
-    step: NDArray[np.int64]
+    step: Ints
     value: Floats
     wall_time: Floats
 
@@ -61,19 +59,14 @@ class Beside(NamedTuple):
 def beside(ranks: Sequence[Signals], tag: str) -> Beside:
     """Put the points of a tag that stand after restarts side by side, for all ranks that have it: at least one."""
     having = tuple(rank for rank in ranks if tag in rank.all)
-    series = [rank.all[tag].latest for rank in having]
-    step = _shared([one.step for one in series])
-    places = [np.searchsorted(one.step, step) for one in series]
-    return Beside(
-        tag,
-        having,
-        step,
-        np.array([one.value[place] for one, place in zip(series, places, strict=True)]),
-        np.array([one.wall_time[place] for one, place in zip(series, places, strict=True)]),
-    )
+    columns = [rank.all[tag].latest for rank in having]
+    step = _shared([series.step for series in columns])
+    points = [(series, np.searchsorted(series.step, step)) for series in columns]
+    values = np.array([series.value[at] for series, at in points])
+    return Beside(tag, having, step, values, np.array([series.wall_time[at] for series, at in points]))
 
 
-def _shared(steps: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _shared(steps: Sequence[Ints]) -> Ints:
     """The steps that all have, rising: as a rule, all have the same."""
     first, *others = steps
     if (first[1:] > first[:-1]).all() and all(np.array_equal(first, other) for other in others):

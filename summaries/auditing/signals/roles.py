@@ -1,6 +1,6 @@
 """Roles of what is neither a loss nor a norm: rewards, metrics, housekeeping, and values on a second axis.
 
-They are told by the words of a tag. Housekeeping is what counts or times the run itself, such as the epoch or frames
+The words of a tag decide. Housekeeping is what counts or times the run itself, such as the epoch or frames
 per second: no rule looks at its course or at its steps. A value on a second axis is one that the run logs against steps
 too, and here against elapsed seconds, iterations or episodes: it says nothing new, and its steps are no steps.
 """
@@ -66,8 +66,8 @@ def is_on_another_axis(tag: str, tags: Collection[str]) -> bool:
     >>> is_on_another_axis("rewards/time", {"rewards/step", "rewards/time"})
     True
     """
-    found = _AXES.fullmatch(tag)
-    return found is not None and (found[1] in tags or f"{found[1]}/step" in tags or f"{found[1]}/frame" in tags)
+    match = _AXES.fullmatch(tag)
+    return match is not None and any(f"{match[1]}{axis}" in tags for axis in ("", "/step", "/frame"))
 
 
 def without_split(tag: str) -> str:

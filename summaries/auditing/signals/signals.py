@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,14 +24,13 @@ from summaries.reading.series import Series
 from summaries.storage.names import whole_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from summaries.arrays import Bools, Floats, Ints
     from summaries.auditing.signals.tags import TagTable
     from summaries.reading.run import Run
 
-__all__ = ["Signal", "Signals"]
+__all__ = ["Signal", "Signals", "common_points"]
 
 
 _UNTIMED = frozenset(("housekeeping", "other_axis", "steps_per_second"))
@@ -75,18 +74,32 @@ class Signal:
         if not self.series.restarts and (step[1:] >= step[:-1]).all():
             return self.series
         stands = standing(step, self.series.restarts, keep_repeats=True) == Standing.STANDS
-        if stands.all():
-            return self.series
-        return Series(self.tag, step[stands], self.series.wall_time[stands], self.series.value[stands])
+        return _those(self.series, stands)
 
     @cached_property
     def finite(self) -> Series:
         """The points that stand and are finite."""
-        series = self.standing
-        fine = np.isfinite(series.value)
-        if fine.all():
-            return series
-        return Series(self.tag, series.step[fine], series.wall_time[fine], series.value[fine])
+        return _those(self.standing, np.isfinite(self.standing.value))
+
+
+def _those(series: Series, chosen: Bools) -> Series:
+    """Some points of a series."""
+    if chosen.all():
+        return series
+    return Series(series.tag, series.step[chosen], series.wall_time[chosen], series.value[chosen])
+
+
+def common_points(signal: Signal, divisor: Signal) -> tuple[Ints, Floats, Floats]:
+    """The steps at which both signals are finite and the second is positive; and the values of each there.
+
+    Returns:
+        int64[n], float64[n], float64[n].
+    """
+    first, second = signal.latest, divisor.latest
+    step, i, j = np.intersect1d(first.step, second.step, return_indices=True)
+    a, b = first.value[i], second.value[j]
+    fine = np.isfinite(a) & np.isfinite(b) & (b > 0)
+    return step[fine], a[fine], b[fine]
 
 
 class Signals:
@@ -128,7 +141,8 @@ class Signals:
             meaning = table.meaning(tag, name)
             starts = run.file_starts(tag)
             signal = self.all[tag] = Signal(series, meaning, [starts[i] for i in begins])
-            self._by_role[meaning.role].append(signal)
+            if meaning.judged:
+                self._by_role[meaning.role].append(signal)
         self._settle_likely_losses()
 
     def _settle_likely_losses(self) -> None:
@@ -138,11 +152,11 @@ class Signals:
         called a loss, but even then it should be a number.
         """
         for kind in ("loss", "validation_loss"):
-            likely = [one for one in self.of("") if maybe_loss(one.tag) == kind]
+            likely = [signal for signal in self.of("") if maybe_loss(signal.tag) == kind]
             lacking = not self.of(kind) and not self.of("auxiliary_loss")
             for signal in likely:
                 role = kind if lacking and behaves_like_a_loss(signal) else "auxiliary_loss"
-                signal.meaning = Meaning(role, likely=True)
+                signal.meaning = Meaning(role)
                 self._by_role[""].remove(signal)
                 self._by_role[role].append(signal)
 
@@ -158,15 +172,24 @@ class Signals:
 
     def for_variable(self, role: str) -> dict[str, Signal]:
         """The first signal of each variable, among those with this role."""
-        found: dict[str, Signal] = {}
+        first: dict[str, Signal] = {}
         for signal in self.of(role):
-            found.setdefault(signal.meaning.variable, signal)
-        return found
+            first.setdefault(signal.meaning.variable, signal)
+        return first
 
     @cached_property
     def timed(self) -> dict[str, Signal]:
         """By tag, the signals whose steps are those of the run: not counters, clocks, or values on a second axis."""
-        return {tag: signal for tag, signal in self.all.items() if signal.meaning.role not in _UNTIMED}
+        return {signal.tag: signal for signal in self.judged if signal.meaning.role not in _UNTIMED}
+
+    @property
+    def judged(self) -> list[Signal]:
+        """The signals that rules look at: all but those of tags that a configuration calls other."""
+        return [signal for signal in self.all.values() if signal.meaning.judged]
+
+    def meaning(self, tag: str) -> Meaning:
+        """What a tag means, also one without scalars."""
+        return self._table.meaning(tag, self.name)
 
     @cached_property
     def longest(self) -> Signal | None:
@@ -193,11 +216,10 @@ class Signals:
         main = self.main_loss
         if main is None or self.moving_target:
             return None
-        found = parts(self.of("loss"), main)
-        if len(found) == 1:
+        losses = parts(self.of("loss"), main)
+        if len(losses) == 1:
             return main
-        total = sum_of(found)
-        return Signal(total, main.meaning, main.file_starts, tuple(signal.tag for signal in found))
+        return Signal(sum_of(losses), main.meaning, main.file_starts, tuple(signal.tag for signal in losses))
 
     def trained_with(self, validation: Signal) -> Signal | None:
         """The loss that falls if the training goes on: the one of this validation, else the objective of the run."""
@@ -211,19 +233,6 @@ class Signals:
         """
         return self._table.moving_target
 
-    @cached_property
-    def file_spans(self) -> list[tuple[float, float] | None]:
-        """For each file, the earliest and latest wall time of its scalars in seconds; None if it has none."""
-        lows = np.full(len(self.files), np.inf)
-        highs = np.full(len(self.files), -np.inf)
-        for signal in self.all.values():
-            for i, (start, stop) in enumerate(self.file_ranges(signal)):
-                times = signal.series.wall_time[start:stop]
-                times = times[np.isfinite(times)]
-                if len(times):
-                    lows[i], highs[i] = min(lows[i], times.min()), max(highs[i], times.max())
-        return [(low, high) if low <= high else None for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
-
     def file_ranges(self, signal: Signal) -> list[tuple[int, int]]:
         """For each file, the range of the signal's points that it contains: start and stop."""
         starts = [*signal.file_starts, len(signal)]
@@ -231,30 +240,38 @@ class Signals:
 
     @cached_property
     def concurrent_files(self) -> list[tuple[int, int]]:
-        """Pairs of files that were written at the same time, by index."""
-        if len(self.files) < 2:  # noqa: PLR2004 - a pair
+        """Pairs of files that were written at the same time, by index: each has two points of a tag in the other."""
+        numbers = range(len(self.files))
+        if len(numbers) < 2:  # noqa: PLR2004 - a pair
             return []
-        return [(i, j) for i in range(len(self.files)) for j in range(i + 1, len(self.files)) if self._overlap(i, j)]
+        times = [self._times_in(file) for file in numbers]
+        spans = [_span(np.concatenate(columns)) for columns in times]
 
-    def _overlap(self, i: int, j: int) -> bool:
-        first, second = self.file_spans[i], self.file_spans[j]
-        if first is None or second is None:
-            return False
-        low, high = max(first[0], second[0]), min(first[1], second[1])
-        return low < high and all(self._points_within(k, low, high) > 1 for k in (i, j))
+        def overlap(i: int, j: int) -> bool:
+            low, high = max(spans[i][0], spans[j][0]), min(spans[i][1], spans[j][1])
+            return low < high and all(_most_within(times[file], low, high) > 1 for file in (i, j))
 
-    def _points_within(self, file: int, low: float, high: float) -> int:
-        """How many points lie between two wall times, for the tag of the file that has the most there."""
-        most = 0
-        for signal in self.all.values():
-            start, stop = self.file_ranges(signal)[file]
-            times = signal.series.wall_time[start:stop]
-            most = max(most, int(np.count_nonzero((times >= low) & (times <= high))))
-        return most
+        return [pair for pair in combinations(numbers, 2) if overlap(*pair)]
 
-    def sessions(self, signal: Signal) -> NDArray[np.int64]:
+    def _times_in(self, file: int) -> list[Floats]:
+        """The wall times of each tag's points in a file, in seconds since the epoch."""
+        parts = ((signal.series.wall_time, self.file_ranges(signal)[file]) for signal in self.all.values())
+        return [np.empty(0), *(times[start:stop] for times, (start, stop) in parts)]
+
+    def sessions(self, signal: Signal) -> Ints:
         """The indices at which a session of a tag begins: at session starts, and at files written at the same time."""
         cuts = {before for before, _ in signal.series.restarts}
         for pair in self.concurrent_files:
             cuts.update(signal.file_starts[file] for file in pair)
         return np.array(sorted(cut for cut in cuts if 0 < cut < len(signal)), np.int64)
+
+
+def _span(times: Floats) -> tuple[float, float]:
+    """The earliest and the latest of the finite times; infinity and minus infinity if there are none."""
+    times = times[np.isfinite(times)]
+    return float(times.min(initial=np.inf)), float(times.max(initial=-np.inf))
+
+
+def _most_within(columns: Iterable[Floats], low: float, high: float) -> int:
+    """How many times lie between two, in the column that has the most there."""
+    return max(int(np.count_nonzero((times >= low) & (times <= high))) for times in columns)

@@ -9,7 +9,7 @@ that wrote the run always does comes from `loggers`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -45,10 +45,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("slot_min", rf"slots/(?P<slot>[^/]+)/min/{_VARIABLE}"),
     ("steps_per_second", r"(?:.*/)?(?:global_step|steps?|iters?|iterations?|batches)[_-]?(?:/|per_?)(?:sec|second|s)"),
     # clipping: OLMo's optim/clipping_rate; PPO's clip_fraction, of ratios, is recognized by other tags of the run
-    (
-        "clipped_fraction",
-        rf"{_ANY}(?:clip(?:ping|ped)?_(?:rate|frac|fraction)|{_GRADIENT}_clip[_/]fraction)",
-    ),
+    ("clipped_fraction", rf"{_ANY}(?:clip(?:ping|ped)?_(?:rate|frac|fraction)|{_GRADIENT}_clip[_/]fraction)"),
     ("clipped", rf"(?:train(?:ing)?/)?(?:{_GRADIENT}[_-])?clipped"),
     ("clipped_percent", r"(?:train(?:_inner)?/)?clip"),  # fairseq's and metaseq's, beside their gnorm
     ("clip_norm", rf"{_ANY}(?:clip_norm|max_grad_norm|clip_grad_norm|clip_threshold)"),
@@ -120,20 +117,20 @@ class Meaning:
         role: one of `ROLES`; "" if the tag is unknown.
         variable: the variable that it is about; "" if it is about all of them, or none.
         slot: the slot of the optimizer that it is about, or "".
-        likely: whether the role is only likely, because a word in the tag is unknown.
+        judged: whether rules look at the tag; not if a configuration calls it other.
     """
 
     role: str
     variable: str = ""
     slot: str = ""
-    likely: bool = False
+    judged: bool = field(default=True, repr=False)
 
 
 class TagTable:
     """Decides what the tags of a run mean.
 
     Args:
-        own: (role, pattern) pairs that are tried before those of the table.
+        own: (role, pattern) pairs that are tried before those of the table; the role "" is that of tags to leave alone.
         tags: all tags of the run: they show its logger, and whether its losses need to fall, unlike those of
             reinforcement learning.
         logger: the name of the logger, if a configuration says it; else "".
@@ -144,7 +141,7 @@ class TagTable:
     >>> TagTable().meaning("train/grad_norm").role
     'global_norm'
     >>> TagTable().meaning("slots/v/mean/layer1/kernel")
-    Meaning(role='slot_mean', variable='layer1/kernel', slot='v', likely=False)
+    Meaning(role='slot_mean', variable='layer1/kernel', slot='v')
     >>> TagTable(tags=["train/loss", "rollout/ep_rew_mean"]).meaning("train/loss").role
     'auxiliary_loss'
     """
@@ -156,14 +153,14 @@ class TagTable:
         self._need_not_fall = (_EVERY,) if self.logger.moving else context(self._tags)
         clear = {_meaning_of(tag).role for tag in self._tags if not is_criterion(tag)}
         self._losses = clear & LOSS_ROLES
-        self._known: dict[tuple[str, bool], Meaning] = {}
+        self._meanings: dict[tuple[str, bool], Meaning] = {}
 
     def meaning(self, tag: str, run: str = "") -> Meaning:
         """What a tag means in a run of this name: in `…/validation`, as Keras names it, losses are for validation."""
         key = tag, is_validation(run)
-        if key not in self._known:
-            self._known[key] = self._meaning(*key)
-        return self._known[key]
+        if key not in self._meanings:
+            self._meanings[key] = self._meaning(*key)
+        return self._meanings[key]
 
     @cached_property
     def moving_target(self) -> bool:
@@ -176,21 +173,21 @@ class TagTable:
     def _meaning(self, tag: str, validates: bool) -> Meaning:
         for role, pattern in self._own:
             if match := pattern.fullmatch(tag):
-                return _meaning(role, match)
+                return _meaning(role, match) if role else Meaning("", judged=False)
         if self.logger.housekeeping and re.fullmatch(self.logger.housekeeping, tag):
             return Meaning("housekeeping")
         if is_on_another_axis(tag, self._tags):
             return Meaning("other_axis")
-        found = _meaning_of(tag)
-        if found.role not in LOSS_ROLES:
-            return found
+        meaning = _meaning_of(tag)
+        if meaning.role not in LOSS_ROLES:
+            return meaning
         if any(losses.fullmatch(words(tag)) for losses in self._need_not_fall):
             return Meaning("auxiliary_loss")
-        if found.role in self._losses and is_criterion(tag):  # what is trained is called a loss there
+        if meaning.role in self._losses and is_criterion(tag):  # what is trained is called a loss there
             return Meaning("metric")
-        if found.role == "loss" and validates:
+        if meaning.role == "loss" and validates:
             return Meaning("validation_loss")
-        return found
+        return meaning
 
 
 @lru_cache(maxsize=256)  # the runs of a directory often have the same tags

@@ -1,4 +1,4 @@
-"""Statistics of series: robust levels, excursions, the course of a loss, recurring events.
+"""Statistics of series, above `summaries.robust`: excursions, the course of a loss, recurring events, Student's t.
 
 Pure NumPy: nothing here knows about tags, rules or files.
 """

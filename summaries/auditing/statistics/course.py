@@ -9,23 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.statistics.robust import (
-    NORMAL,
-    OF_MEDIAN,
-    Blocks,
-    block_medians,
-    blocks,
-    changes,
-    mean,
-    median,
-    monotone_trend,
-)
 from summaries.reading.series import Series
+from summaries.robust import NORMAL, OF_MEDIAN, Blocks, block_medians, blocks, changes, mean, median, monotone_trend
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from summaries.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 __all__ = [
     "Course",
@@ -43,6 +32,14 @@ __all__ = [
 
 
 _MANY = 50  # points; of fewer, five neighbours may lie on a slope
+_BATCHES = 6, 10, 30  # means, whose scatter shows whether noise is correlated
+_FIRST = 20  # the first twentieth of the points is no part of the early level: networks learn output biases there
+_BEND_OF_MEDIANS = 0.6  # of the bend of the medians of blocks: what it shows of their error
+_STRICTER, _STRICTEST = 0.5, 1.5  # standard errors more that a fall in a third of the points, or in few, must be
+_NONZERO = 0.95  # of the values: if more are not zero, the zeros say little
+_CLIPPED = 4  # standard deviations around the median, to which values are clipped
+_NEAR, _NEAR_SHARE = 4, 0.03  # errors of the lowest level, and of the rise: what is near the lowest level
+_JUMP, _CREPT = 2, 4  # a jump makes a half of a rise, and the level crept by less than a quarter of it before
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ class Course:
     def early(self) -> float:
         """The level of the first third, without the first twentieth of the series."""
         n = len(self.values)
-        return _clipped_mean(self.values[n // 20 : n // 3], self.noise)
+        return _clipped_mean(self.values[n // _FIRST : n // 3], self.noise)
 
     @cached_property
     def late(self) -> float:
@@ -93,7 +90,7 @@ class Course:
         a, b = sigmas[max(best - 1, 0) : best + 2].max(), sigmas[-2:].max()
         noise = min(math.hypot(a, b), math.sqrt(2) * self.noise)
         within = OF_MEDIAN * noise / math.sqrt(self.blocks.length)
-        return max(within, 0.6 * bend(self.blocks.median) * math.sqrt(1 + 1 / tail))
+        return max(within, _BEND_OF_MEDIANS * bend(self.blocks.median) * math.sqrt(1 + 1 / tail))
 
     @cached_property
     def error_of_thirds(self) -> float:
@@ -103,11 +100,11 @@ class Course:
         many independent points would.
         """
         n = len(self.values)
-        counts = [count for count in (6, 10, 30) if n >= 2 * count]
+        counts = [count for count in _BATCHES if n >= 2 * count]
         sums = [np.add.reduce(self.values[n % count :].reshape(count, -1), axis=1) for count in counts]
         means = [(n // count, total / (n // count)) for count, total in zip(counts, sums, strict=True)]
         noise = max([self.noise, *(math.sqrt(length) * scatter_about_trend(mean) for length, mean in means)])
-        return noise * math.sqrt(1 / (n // 3 - n // 20) + 1 / (n // 3))
+        return noise * math.sqrt(1 / (n // 3 - n // _FIRST) + 1 / (n // 3))
 
     def fell(self, sigmas: float, least: float) -> bool:
         """Whether the end is lower than the start by more than chance.
@@ -126,7 +123,7 @@ class Course:
         points = n // 9
         while points:
             # The fewer the points, the more there are to choose from, and the less normal their mean is.
-            bar = sigmas + 0.5 + 1.5 * (1 - math.log(points) / math.log(n // 3))
+            bar = sigmas + _STRICTER + _STRICTEST * (1 - math.log(points) / math.log(n // 3))
             start = _clipped_mean(self.values[:points], self.noise) if points > 1 else self.values[0]
             if start - self.late > max(bar * math.hypot(self.noise / math.sqrt(points), last), least):
                 return True
@@ -137,7 +134,7 @@ class Course:
 def without_zeros(series: Series) -> Series:
     """Drop the zeros of a loss that often is zero, such as a hinge loss: they say nothing about the other values."""
     fine = series.value != 0
-    if np.count_nonzero(fine) > 0.95 * len(fine):
+    if np.count_nonzero(fine) > _NONZERO * len(fine):
         return series
     return Series(series.tag, series.step[fine], series.wall_time[fine], series.value[fine])
 
@@ -183,7 +180,7 @@ def onset(values: Floats, cut: Blocks, best: int, rise: float, scale: float) -> 
     best = jump
     above = cut.median[best:] - cut.median[best]
     error = median(cut.error[max(best - 2, 0) : best + 3])  # near there: a loss that explodes is noisier later
-    near = above <= min(max(4 * error, 0.03 * min(rise, scale)), rise / 3)
+    near = above <= min(max(_NEAR * error, _NEAR_SHARE * min(rise, scale)), rise / 3)
     last = best + int(np.flatnonzero(near)[-1])
     start = int(cut.start[last])
     part = values[start : start + 3 * cut.length]
@@ -203,13 +200,14 @@ def _jump(level: Floats, best: int, rise: float, scale: float) -> int:
     up = level[best + 2 :] - level[best:-2]
     at = int(np.argmax(up))
     crept = float(level[best + at] - level[best])
-    return best + at if 2 * up[at] > rise and 4 * crept < min(rise, scale) else best
+    return best + at if _JUMP * up[at] > rise and _CREPT * crept < min(rise, scale) else best
 
 
 def _clipped_mean(values: Floats, noise: float) -> float:
     """The mean of values clipped to 4 σ around their median: nearly as efficient as the mean, and robust."""
     middle = median(values)
-    return mean(np.minimum(np.maximum(values, middle - 4 * noise), middle + 4 * noise))
+    reach = _CLIPPED * noise
+    return mean(np.minimum(np.maximum(values, middle - reach), middle + reach))
 
 
 def level_between(series: Series, start: int, stop: int, low: float, high: float) -> tuple[float, float]:

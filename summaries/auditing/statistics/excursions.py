@@ -8,25 +8,30 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from summaries.auditing.statistics.robust import (
-    NORMAL,
-    Blocks,
-    blocks,
-    changes,
-    row_medians,
-    sigma,
-    tail_reach,
-    windows,
-)
+from summaries.robust import NORMAL, TAIL_TELLS, Blocks, blocks, changes, row_medians, sigma, tail_reach, windows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from summaries.arrays import Bools, Floats, Ints
 
-    Floats = NDArray[np.float64]
 
-__all__ = ["Excursions", "Peak"]
+__all__ = ["SHORT", "Excursions", "Peak"]
 
+SHORT = 300  # values; among fewer, a block of a falling loss is all slope, and the crest of a hump stands out
+_BLOCK, _FEWEST, _MOST = 20, 8, 64  # values of a block if there are few of them; blocks at least and at most
 _NEIGHBOURS = 3  # blocks on each side that determine what the level of a block should be
+_NEAREST, _AROUND = 5, 12  # values on each side that determine the level and the noise, where blocks are all slope
+_SLIGHT, _SLIGHTEST = 0.005, 1e-3  # of the range of levels, and of the level: noise is taken for no less
+_OF_LEVEL, _LARGE, _VISIBLE = 5, 0.1, 0.02  # times `min_rise`: enough of a positive level that is a tenth of the range
+_BESIDE = 0.75  # times `sigmas`: as far out are the points beside the highest one that belong to its stretch
+_IN_RATIOS = 1.5  # times `sigmas`: as far out in ratios is what differences hide, where a loss falls fast
+_OUT, _TOP_OUT = 2.5, 5  # standard deviations of ratios: as far out is each point of a stretch, and its highest
+_LASTING = 3  # points in a row, or among four
+_LESSER = 0.25  # of the highest certain peak: beside it, lesser ones count from there on
+_IN_A_ROW = 0.6  # of the reach of the tail: points in a row need to be only as far out
+_MANY = 3  # peaks; of more, none is a chance of the tail
+_ALONE, _ALONE_IN_RATIOS = 2.5, 2.0  # times as far out as all others: a peak of one or two points
+_FIRST, _SECOND = 2.0, 1.25  # times as far out as all others: the higher and the lower one of a pair
+_PERIODIC, _SPACED = 4, 5  # points that recur both ways, and their distance: by chance, in one run of fifty
 
 
 class Peak(NamedTuple):
@@ -123,20 +128,20 @@ class Excursions:
         if not enough.any():
             return Excursions([], None, reach)
         deviation = rise / usual.noise
-        high = (deviation > 0.75 * sigmas) & enough
-        if n < 2000 or high.any():  # noqa: PLR2004 - where a loss falls fast, few points overestimate the noise
+        high = (deviation > _BESIDE * sigmas) & enough
+        if n < TAIL_TELLS or high.any():  # where a loss falls fast, few points overestimate the noise
             ratio = _log_ratios(values, usual)
-            high |= (ratio > 1.5 * sigmas) & np.isfinite(ratio) & enough
-            high &= ratio > 2.5  # noqa: PLR2004
+            high |= (ratio > _IN_RATIOS * sigmas) & np.isfinite(ratio) & enough
+            high &= ratio > _OUT
         if not high.any():
             return Excursions([], None, reach)
         heights = _Heights(deviation, (values - usual.centre) / usual.noise, ratio)
         stretches = _peaks(values, heights, high, usual.level, usual.length)
-        if n < 300:  # noqa: PLR2004 - in a short run the crest of a smooth hump stands out of its slopes too
+        if n < SHORT:
             stretches = [peak for peak in stretches if _jumps(values, peak)]
         peaks = _sure(stretches, heights, usual.length, sigmas, medians=medians)
         if peaks:  # beside a certain one, lesser ones count too
-            sure, enough_beside = set(peaks), max(sigmas, 0.25 * max(peak.sigmas for peak in peaks))
+            sure, enough_beside = set(peaks), max(sigmas, _LESSER * max(peak.sigmas for peak in peaks))
             peaks = [peak for peak in stretches if peak in sure or peak.sigmas > enough_beside]
         open_end = [peak for peak in peaks if peak.last >= n - 2]
         return Excursions([peak for peak in peaks if peak.last < n - 2], open_end[0] if open_end else None, reach)
@@ -145,23 +150,23 @@ class Excursions:
     def of_stretches(values: Floats, sigmas: float, min_rise: float, count: int = 400) -> Excursions:
         """Find longer stretches: the same for the medians of `count` stretches of at least as many values."""
         cut = blocks(values, count)
-        found = Excursions.of(cut.median, sigmas, min_rise, medians=cut.length > 2)  # noqa: PLR2004
+        excursions = Excursions.of(cut.median, sigmas, min_rise, medians=cut.length > 2)  # noqa: PLR2004 - of two, means
 
         def whole(peak: Peak) -> Peak:
             first, last = int(cut.start[peak.first]), int(cut.start[peak.last]) + cut.length - 1
             top = first + int(np.argmax(values[first : last + 1]))
             return Peak(first, last, top, last + 1 - first, peak.level, peak.sigmas)
 
-        unreturned = whole(found.unreturned) if found.unreturned else None
-        return Excursions([whole(peak) for peak in found.returned], unreturned, found.reach * cut.length)
+        unreturned = whole(excursions.unreturned) if excursions.unreturned else None
+        return Excursions([whole(peak) for peak in excursions.returned], unreturned, excursions.reach * cut.length)
 
 
 def _least_rise(values: Floats, level: Floats, span: float, min_rise: float) -> Floats:
     """How far a spike must rise above each level."""
     least: Floats | float = min_rise * span
     if values.min() > 0:  # else a level says nothing about the scale of the loss
-        least = np.where(level > 0.1 * span, np.minimum(least, 5 * min_rise * level), least)
-    return np.asarray(np.maximum(least, 0.02 * np.abs(level)))
+        least = np.where(level > _LARGE * span, np.minimum(least, _OF_LEVEL * min_rise * level), least)
+    return np.asarray(np.maximum(least, _VISIBLE * np.abs(level)))
 
 
 def _log_ratios(values: Floats, usual: _Usual) -> Floats:
@@ -179,15 +184,15 @@ def _on_a_grid(centred: Floats, length: int, sigmas: float) -> bool:
     """Whether points stand out both ways at multiples of one distance, like the last, small batch of each epoch."""
     at = np.flatnonzero(np.abs(centred) > sigmas)
     at = at[at >= length]  # the first fall is not noise
-    at = at[np.diff(at, prepend=-length) > 4]  # noqa: PLR2004 - take the first of neighbours
-    both = len(at) > 3 and centred[at].min() < 0 < centred[at].max()  # noqa: PLR2004
-    return bool(both and np.gcd.reduce(np.diff(at)) >= 5)  # noqa: PLR2004 - by chance, one in fifty
+    at = at[np.diff(at, prepend=-length) >= _SPACED]  # take the first of neighbours
+    both = len(at) >= _PERIODIC and centred[at].min() < 0 < centred[at].max()
+    return bool(both and np.gcd.reduce(np.diff(at)) >= _SPACED)
 
 
 def _of_blocks(values: Floats) -> _Usual:
     """Levels and noise from blocks of up to a 64th of the values."""
     n = len(values)
-    cut = blocks(values, max(n // min(max(n // 20, 8), 64), 1))
+    cut = blocks(values, max(n // min(max(n // _BLOCK, _FEWEST), _MOST), 1))
     owner = np.repeat(np.arange(len(cut.start)), changes(np.append(cut.start, n)))
     centre = np.interp(np.arange(n), cut.start + (cut.length - 1) / 2, cut.median)
     level, noise = _expected(cut, blocks(values - centre, len(cut.start)).sigma)
@@ -198,10 +203,10 @@ def _of_blocks(values: Floats) -> _Usual:
 
 def _of_neighbours(values: Floats) -> _Usual:
     """Levels from the five nearest points on each side, and the noise from the 25 around."""
-    side = 5
+    side = _NEAREST
     before, after = _before_and_after(values, side)
     centre = (np.append(after[:1], before[1:]) + np.append(after[:-1], before[-1:])) / 2
-    noise = NORMAL * _medians_around(np.abs(values - centre), np.arange(len(values)), 12)
+    noise = NORMAL * _medians_around(np.abs(values - centre), np.arange(len(values)), _AROUND)
     span = float(centre.max() - centre.min())
     before[:side] = np.inf
     level = np.fmax(before, after)
@@ -210,7 +215,7 @@ def _of_neighbours(values: Floats) -> _Usual:
 
 def _at_least(noise: Floats, level: Floats, span: float) -> Floats:
     """The noise, but at least a small part of the level and of the range."""
-    return np.maximum(noise, 0.005 * span + 1e-3 * np.abs(np.where(np.isfinite(level), level, 0.0)) + 1e-300)
+    return np.maximum(noise, _SLIGHT * span + _SLIGHTEST * np.abs(np.where(np.isfinite(level), level, 0.0)) + 1e-300)
 
 
 def _expected(cut: Blocks, sigmas: Floats) -> tuple[Floats, Floats]:
@@ -242,25 +247,25 @@ def _median_of_few(values: list[float]) -> float:
     return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
-def _medians_around(values: Floats, index: NDArray[np.int64], side: int) -> Floats:
+def _medians_around(values: Floats, index: Ints, side: int) -> Floats:
     """The medians of the 2 · side + 1 values nearest to each index, also at the ends: no single value decides."""
     width = min(2 * side + 1, len(values))
     every = row_medians(np.sort(windows(values, width), axis=1))
     return every[np.minimum(np.maximum(index - side, 0), len(every) - 1)]
 
 
-def _peaks(values: Floats, heights: _Heights, high: NDArray[np.bool_], level: Floats, length: int) -> list[Peak]:
+def _peaks(values: Floats, heights: _Heights, high: Bools, level: Floats, length: int) -> list[Peak]:
     """The stretches of high points whose highest point stands out of the noise of ratios too."""
     at = np.flatnonzero(high)
-    found = []
-    for stretch in np.split(at, np.flatnonzero(np.diff(at) > max(length // 2, 3)) + 1):
+    peaks = []
+    for stretch in np.split(at, np.flatnonzero(np.diff(at) > max(length // 2, _LASTING)) + 1):
         top = int(stretch[np.argmax(values[stretch])])
-        if heights.ratio[top] > 5:  # noqa: PLR2004
-            alike = stretch[heights.ratio[stretch] > 5]  # noqa: PLR2004
-            in_a_row = bool((alike[2:] - alike[:-2] <= 3).any())  # noqa: PLR2004
+        if heights.ratio[top] > _TOP_OUT:
+            alike = stretch[heights.ratio[stretch] > _TOP_OUT]
+            in_a_row = bool((alike[2:] - alike[:-2] <= _LASTING).any())
             first, last, far = int(stretch[0]), int(stretch[-1]), float(heights.deviation[top])
-            found.append(Peak(first, last, top, len(stretch), float(level[top]), far, in_a_row))
-    return found
+            peaks.append(Peak(first, last, top, len(stretch), float(level[top]), far, in_a_row))
+    return peaks
 
 
 def _jumps(values: Floats, peak: Peak) -> bool:
@@ -272,26 +277,26 @@ def _jumps(values: Floats, peak: Peak) -> bool:
 def _sure(stretches: list[Peak], heights: _Heights, length: int, sigmas: float, *, medians: bool) -> list[Peak]:
     """The stretches that noise cannot explain, however long its tails are; medians do not have long tails."""
     bar = max(sigmas, tail_reach(heights.centred))
-    row = max(sigmas, 0.6 * bar)
+    row = max(sigmas, _IN_A_ROW * bar)
     peaks = [peak for peak in stretches if peak.sigmas > bar or (peak.lasting and peak.sigmas > row)]
-    if _on_a_grid(heights.centred, length, 0.75 * sigmas):
+    if _on_a_grid(heights.centred, length, _BESIDE * sigmas):
         return []
-    if medians or len(peaks) > 3:  # noqa: PLR2004
+    if medians or len(peaks) > _MANY:
         return peaks
-    peaks = _beyond_the_rest(peaks, heights.deviation, -heights.centred, length, 2.5)
+    peaks = _beyond_the_rest(peaks, heights.deviation, -heights.centred, length, _ALONE)
     if np.isfinite(heights.ratio[-1]):
-        peaks = _beyond_the_rest(peaks, heights.ratio, np.zeros(1), length, 2.0)
+        peaks = _beyond_the_rest(peaks, heights.ratio, np.zeros(1), length, _ALONE_IN_RATIOS)
     return (
         peaks
         or _pair(stretches, heights.deviation, -heights.centred, length, sigmas)
-        or _pair(stretches, heights.ratio, np.zeros(1), length, 1.5 * sigmas)
+        or _pair(stretches, heights.ratio, np.zeros(1), length, _IN_RATIOS * sigmas)
     )
 
 
 def _beyond_the_rest(peaks: list[Peak], above: Floats, below: Floats, length: int, factor: float) -> list[Peak]:
     """Of up to three peaks, drop single points that are not far beyond all others: heavy tails have such points."""
     others = _others(peaks, above, below, length)
-    return [peak for peak in peaks if peak.points > 2 or above[peak.top] > factor * others]  # noqa: PLR2004
+    return [peak for peak in peaks if peak.points >= _LASTING or above[peak.top] > factor * others]
 
 
 def _others(peaks: list[Peak], above: Floats, below: Floats, length: int) -> float:
@@ -308,8 +313,9 @@ def _pair(stretches: list[Peak], above: Floats, below: Floats, length: int, sigm
     In smoothed noise, neighbours are similar too, but it takes longer to rise.
     """
     highest = max(stretches, key=lambda peak: float(above[peak.top]), default=None)
-    if highest is None or highest.top - highest.first > 2 or not sigmas <= above[highest.top] < np.inf:  # noqa: PLR2004
+    if highest is None or highest.top - highest.first >= _LASTING or not sigmas <= above[highest.top] < np.inf:
         return []
     others = _others([highest], above, below, length)
     second = above[[max(highest.top - 1, 0), min(highest.top + 1, len(above) - 1)]].max()
-    return [highest] if above[highest.top] > 2 * others and second > max(1.25 * others, sigmas / 2) else []
+    apart = above[highest.top] > _FIRST * others and second > max(_SECOND * others, sigmas / 2)
+    return [highest] if apart else []

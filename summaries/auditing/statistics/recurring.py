@@ -13,33 +13,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from summaries.arrays import Bools, Floats, Ints
 
 __all__ = ["recurring", "thirds"]
 
 _KINDS = 3  # evaluations, checkpoints, and one more
-_MISSED = 0.25  # at most this share of the places of a kind may be empty: short gaps are not always seen
-_TRIED = 5  # so many of the remaining events are tried as the start of a walk, and as its first stop
+_MISSED = 0.25  # the largest share of the positions of a kind without an event: short gaps are not always seen
+_TRIED = 5  # remaining events that are tried as the start of a walk, and as its first stop
 _MOST_EVENTS = 1000
-_UNEVEN = 0.02  # of the distance: how far an event may be from its place
-_APART = 1e-12  # relative to their places: if closer, rounding would keep a walk from moving
+_UNEVEN = 0.02  # of the distance: how far an event may be from its position
+_APART = 1e-12  # relative to their positions: if closer, rounding would keep a walk from moving
 _LIKE, _ROUGHLY_LIKE = 2.0, 5.0  # times the usual size, at most: if a kind has few events, and if it has many
 _FEW = 5
+_THIRDS = 1.5  # times as long: two events that are as between three epochs
 _MANY = 7  # random distances are all within half and twice the usual in at most one run in a hundred
 
 
-def recurring(
-    place: NDArray[np.float64], size: NDArray[np.float64], slack: float, fewest: int = 3
-) -> NDArray[np.bool_]:
+def recurring(position: Floats, size: Floats, slack: float, fewest: int = 3) -> Bools:
     """Which events are of a kind that recurs at even distances up to the last events.
 
     Many similar events may recur at roughly even distances. Three or four may be evenly spaced by chance: they must
     have recurred since the beginning.
 
     Args:
-        place: float64[k]: the place of each event, on a scale on which the run begins at 0.
+        position: float64[k]: the position of each event, on a scale on which the run begins at 0.
         size: float64[k], positive.
-        slack: how far an event may be from its place, whatever the distance.
+        slack: how far an event may be from its position, whatever the distance.
         fewest: the least number of events of a kind.
 
     Returns:
@@ -49,50 +48,48 @@ def recurring(
         >>> recurring(np.array([10.0, 20, 30, 33, 40]), np.array([5.0, 6, 5, 5, 400]), slack=1)
         array([ True,  True,  True, False, False])
     """
-    found = np.zeros(len(place), bool)
-    order = np.argsort(place, kind="stable")
+    recurs = np.zeros(len(position), bool)
+    order = np.argsort(position, kind="stable")
     if len(order) > _MOST_EVENTS:
         order = order[np.sort(np.argsort(-size[order], kind="stable")[:_MOST_EVENTS])]
-    place, size = place[order], size[order]
-    left = np.ones(len(place), bool)
+    position, size = position[order], size[order]
+    left = np.ones(len(position), bool)
     for _ in range(_KINDS):
-        kind, times = _largest_kind(place, size, np.flatnonzero(left), slack)
+        kind, times = _largest_kind(position, size, np.flatnonzero(left), slack)
         if times < fewest:
             break
         left &= ~kind
-    found[order[~left | _about_even(place, size)]] = True
-    return found
+    recurs[order[~left | _about_even(position, size)]] = True
+    return recurs
 
 
-def thirds(place: NDArray[np.float64], size: NDArray[np.float64], slack: float) -> bool:
+def thirds(position: Floats, size: Floats, slack: float) -> bool:
     """Whether there are just two events, of similar size, one twice as far on as the other, as between three epochs.
 
     Args:
-        place: float64[k]: the place of each event, on a scale on which the run begins at 0.
+        position: float64[k]: the position of each event, on a scale on which the run begins at 0.
         size: float64[k], positive.
-        slack: how far an event may be from its place.
+        slack: how far an event may be from its position.
 
     Example:
         >>> thirds(np.array([333.0, 667.0]), np.array([50.0, 52.0]), slack=1)
         True
     """
-    if len(place) != 2:  # noqa: PLR2004
+    if len(position) != 2:  # noqa: PLR2004 - as its name says
         return False
-    near, far = sorted(place.tolist())
-    return abs(far - 2 * near) <= slack and float(size.max()) <= 1.5 * float(size.min())
+    near, far = sorted(position.tolist())
+    return abs(far - 2 * near) <= slack and float(size.max()) <= _THIRDS * float(size.min())
 
 
-def _largest_kind(
-    place: NDArray[np.float64], size: NDArray[np.float64], left: NDArray[np.int64], slack: float
-) -> tuple[NDArray[np.bool_], int]:
+def _largest_kind(position: Floats, size: Floats, left: Ints, slack: float) -> tuple[Bools, int]:
     """The kind that recurs most often, among those that two remaining events can start; and how often it recurs."""
-    kind, most = np.zeros(len(place), bool), 0
+    kind, most = np.zeros(len(position), bool), 0
     for i, ahead in product(range(min(_TRIED, len(left))), range(1, _TRIED)):
-        first, second = float(place[left[i]]), float(place[left[min(i + ahead, len(left) - 1)]])
+        first, second = float(position[left[i]]), float(position[left[min(i + ahead, len(left) - 1)]])
         if not second - first > _APART * abs(second):
             continue
-        turn = _walk(place, first, second - first, slack)
-        if turn.max() < _FEW and not _from_the_beginning(place, first, second - first, 2 * slack):
+        turn = _walk(position, first, second - first, slack)
+        if turn.max() < _FEW and not _from_the_beginning(position, first, second - first, 2 * slack):
             continue
         walked = turn > 0
         usual = np.median(size[walked]) if walked.any() else 0.0
@@ -103,43 +100,43 @@ def _largest_kind(
     return kind, most
 
 
-def _from_the_beginning(place: NDArray[np.float64], first: float, distance: float, near: float) -> bool:
-    """Whether there is an event, of any kind, at each place before the first, back to one distance from 0."""
-    count = round(min(first / distance, len(place) + 1))
+def _from_the_beginning(position: Floats, first: float, distance: float, near: float) -> bool:
+    """Whether there is an event, of any kind, at each position before the first, back to one distance from 0."""
+    count = round(min(first / distance, len(position) + 1))
     before = first - distance * np.arange(count)
-    if not 1 <= count <= len(place) or abs(before[-1] - distance) > near:
+    if not 1 <= count <= len(position) or abs(before[-1] - distance) > near:
         return False
-    return bool((np.abs(before[:, None] - place).min(axis=1) <= near).all())
+    return bool((np.abs(before[:, None] - position).min(axis=1) <= near).all())
 
 
-def _about_even(place: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _about_even(position: Floats, size: Floats) -> Bools:
     """The events of similar size, if there are many, and if all distances are between half and twice the usual.
 
     Events that follow an amount of data rather than a number of steps are like that.
     """
     alike = size <= _LIKE * (np.median(size) if len(size) else 0)
-    between = np.diff(place[alike])
+    between = np.diff(position[alike])
     if len(between) < _MANY:
-        return np.zeros(len(place), bool)
+        return np.zeros(len(position), bool)
     usual = np.median(between)
     return alike & bool((between >= usual / 2).all() and (between <= 2 * usual).all() and usual > 0)
 
 
-def _walk(place: NDArray[np.float64], first: float, distance: float, slack: float) -> NDArray[np.int64]:
-    """Walk from the first place in steps of this distance: the number of the step at which each event lies, 0 for none.
+def _walk(position: Floats, first: float, distance: float, slack: float) -> Ints:
+    """Walk from the first position in steps of this distance: the number of the step at which each event lies.
 
-    All zero if there are too many steps without an event.
+    It is 0 for events aside. All are 0 if there are too many steps without an event.
     """
     near = min(max(slack, _UNEVEN * distance), distance / 6)
-    turn = np.zeros(len(place), np.int64)
+    turn = np.zeros(len(position), np.int64)
     hits = missed = 0
     here = first
-    while here <= place[-1] + near and missed <= _MISSED * max(hits, len(place)):
-        low, high = np.searchsorted(place, here - near), np.searchsorted(place, here + near, "right")
+    while here <= position[-1] + near and missed <= _MISSED * max(hits, len(position)):
+        low, high = np.searchsorted(position, here - near), np.searchsorted(position, here + near, "right")
         if low < high:
             hits += 1
             turn[low:high] = hits
-            here = place[low + int(np.argmin(np.abs(place[low:high] - here)))]
+            here = position[low + int(np.argmin(np.abs(position[low:high] - here)))]
         else:
             missed += 1
         here += distance

@@ -9,8 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from summaries.arrays import Floats
 
 __all__ = ["interval", "quantile"]
 
@@ -39,7 +38,7 @@ def quantile(probability: float, freedom: int) -> float:
     return high
 
 
-def interval(values: NDArray[np.float64], confidence: float = 0.95) -> tuple[float, float]:
+def interval(values: Floats, confidence: float = 0.95) -> tuple[float, float]:
     """The confidence interval of the mean of n finite values; NaN and NaN for fewer than two.
 
     >>> low, high = interval(np.array([1.0, 2.0, 3.0]))

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from summaries.auditing.known import known
-from summaries.auditing.rules import handbook
-from summaries.auditing.rules.index import index
-from summaries.auditing.rules.symptoms import about
+from summaries.auditing.names import check_name
+from summaries.auditing.rules.handbook import about, index, page
 from summaries.cli.arguments.options import new_command
 
 if TYPE_CHECKING:
@@ -42,8 +40,8 @@ def command(what: tuple[str, ...]) -> int:
     elif len(family := [code for code in rules if code.startswith(words.upper())]) > 1:
         _list(family)
     elif re.fullmatch(r"gl\d+", named, re.IGNORECASE):
-        known("", named.upper(), rules, "code")
-        print(handbook.page(named.upper()), end="")
+        check_name("", named.upper(), rules, "code")
+        print(page(named.upper()), end="")
     else:
         rules_about = about(words)
         if not rules_about:

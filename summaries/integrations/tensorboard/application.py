@@ -8,7 +8,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from summaries.auditing import config
+from summaries.auditing.config import as_config
 from summaries.integrations.tensorboard.answers import ANSWERS
 from summaries.integrations.tensorboard.assets import asset
 from summaries.integrations.tensorboard.library import Library
@@ -36,7 +36,7 @@ def application(logdir: str, flags: Any) -> Application:
     """
     places = places_of(logdir, getattr(flags, "logdir_spec", "") or "")
     megabytes = getattr(flags, "gradledger_memory_mb", _DEFAULT_MB)
-    audit = config.given(getattr(flags, "gradledger_config", "") or None)
+    audit = as_config(getattr(flags, "gradledger_config", "") or None)
     return Application(Library(places, audit, megabytes << 20))
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from summaries.auditing import discovery
 from summaries.auditing.engine import ordered, signals_of
+from summaries.auditing.readable import read_readable
 from summaries.auditing.rules import RULES
 from summaries.integrations.tensorboard.matrices import has_matrices
 from summaries.reading.growing import GrowingRun
@@ -96,7 +96,7 @@ class Book:
         return self.report is not None and bool(self.report.failures) and self.report.points == 0
 
     def read(self, config: Config) -> tuple[Run | None, tuple[Failure, ...]]:
-        """Read the files, or what was added to them since the last time; see `read_what_can_be`."""
+        """Read the files, or what was added to them since the last time; see `read_readable`."""
         run, failures = self._run()
         self.columns = None if run is None else Columns(self.name, run, config)
         self.has_matrices = run is not None and has_matrices(run)
@@ -112,7 +112,7 @@ class Book:
                 self._growing = None
         if self.columns is not None and before == self._read:
             return self.columns.run, ()
-        return discovery.read_what_can_be(self.name, self._read)
+        return read_readable(self.name, self._read)
 
     def let_go(self) -> None:
         """Free the memory of the columns."""

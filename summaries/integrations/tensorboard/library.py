@@ -21,6 +21,7 @@ from summaries.auditing import discovery
 from summaries.auditing.engine import Task, audit_ranks
 from summaries.auditing.findings import Failure
 from summaries.auditing.incidents import without_repeats
+from summaries.auditing.readable import read_readable
 from summaries.auditing.signals.ranks import jobs
 from summaries.integrations.tensorboard.books import Book
 from summaries.integrations.tensorboard.places import run_name
@@ -235,7 +236,7 @@ class Library:
         book = self._books.get(name) or next(
             (one for one in self._books.values() if one.files.files == tuple(files)), None
         )
-        return discovery.read_what_can_be(name, files) if book is None else book.read(self._config)
+        return read_readable(name, files) if book is None else book.read(self._config)
 
     def _make_room(self, latest: Book) -> None:
         """Let go of columns: first of the runs that nobody has looked at for the longest time."""

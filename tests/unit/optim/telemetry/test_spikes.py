@@ -5,8 +5,8 @@ import pytest
 
 from optim.telemetry import spikes
 from optim.telemetry.spikes import SpikeDetector
-from summaries.auditing.rules.gradients import RULES as OF_GRADIENTS
-from summaries.auditing.rules.losses import RULES as OF_LOSSES
+from summaries.auditing.rules.gradients.norms import RULES as OF_GRADIENTS
+from summaries.auditing.rules.losses.moments import RULES as OF_LOSSES
 
 
 def flagged(values, **options):

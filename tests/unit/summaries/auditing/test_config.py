@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from summaries import Severity, SummaryWriter, audit
-from summaries.auditing.config import Config, ConfigError, from_table, given, load
+from summaries.auditing.config import Config, ConfigError, as_config, from_table, load
 from summaries.auditing.rules import RULES
 from summaries.cli import main
 
@@ -121,10 +121,10 @@ def test_what_an_argument_stands_for(tmp_path, monkeypatch):
     (tmp_path / "a.toml").write_text('[tool.gradledger.audit]\nselect = ["GL4"]\n')
     config = Config(select=("GL4",))
     for argument in (config, {"select": ["GL4"]}, "a.toml", tmp_path / "a.toml"):
-        assert given(argument) == config
-    assert given(None) == given({}) == Config()
+        assert as_config(argument) == config
+    assert as_config(None) == as_config({}) == Config()
     with pytest.raises(TypeError) as raised:
-        given(5)
+        as_config(5)
     assert str(raised.value) == "config must be a Config, a dict of its keys, a TOML file or None, got int: 5"
     with pytest.raises(ConfigError) as wrong:
         audit(tmp_path, {"per_run_ignores": {}})

@@ -12,8 +12,9 @@ from doomed import DoomedTask
 from summaries import audit, compare
 from summaries.auditing import engine
 from summaries.auditing.config import Config
-from summaries.auditing.discovery import RunFiles, read_what_can_be, runs_below
+from summaries.auditing.discovery import RunFiles, runs_below
 from summaries.auditing.findings import AuditInterrupted
+from summaries.auditing.readable import read_readable
 from summaries.auditing.report.json import json
 from summaries.auditing.reports import Report
 from summaries.auditing.spool import Spool
@@ -77,7 +78,7 @@ def test_runs_with_much_to_compare_with_are_audited_one_by_one(logdir, monkeypat
         if files[0].path == "training":
             return None, ()
         done.append("read")
-        return read_what_can_be(name, files)
+        return read_readable(name, files)
 
     monkeypatch.setattr(engine, "signals_of", lambda *arguments: done.append("judge") or signals_of(*arguments))
     monkeypatch.setattr(engine, "_read_all", lambda _: [])

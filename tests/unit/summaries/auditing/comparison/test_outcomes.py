@@ -4,7 +4,7 @@ import labelled_runs as labelled
 import numpy as np
 import pytest
 
-from summaries.auditing.comparison.outcomes import chosen, main_losses, outcome, ranked
+from summaries.auditing.comparison.outcomes import chosen, main_losses, outcome_of, ranked
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
 
@@ -15,7 +15,7 @@ def signals(*tags, values=(1.0,)):
 
 
 def reached(values, *, maximize=False, tag="loss", main=False):
-    return outcome(signals(tag, values=values).all[tag], maximize=maximize, main=main)
+    return outcome_of(signals(tag, values=values).all[tag], maximize=maximize, main=main)
 
 
 def test_the_end_and_the_best():

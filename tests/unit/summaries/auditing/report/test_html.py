@@ -62,7 +62,7 @@ def test_the_policy_lets_these_scripts_run_and_no_other():
 
 
 def test_hostile_names_are_data():
-    text = html(Report((hostile(),)), baseline=HOSTILE_RUN)
+    text = html(Report((hostile(),), HOSTILE_RUN))
     text.encode()  # no surrogate is left
     plain = html(several())
     assert text.count("<script") == plain.count("<script") - 4  # a block for each run, and no more

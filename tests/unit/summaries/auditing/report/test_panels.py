@@ -101,13 +101,13 @@ def test_the_main_loss_is_drawn_first_and_metrics_have_axes_of_their_own():
 
 def test_the_chart_of_the_worst_finding_comes_first_and_is_not_folded():
     curves = [curve("loss", "loss", FLAT), curve("lr", "learning_rate", FLAT), curve("kl_loss", "auxiliary_loss", FLAT)]
-    made = panels(curves, "loss", told="kl_loss")
+    made = panels(curves, "loss", worst="kl_loss")
     assert [(panel.title, panel.further) for panel in made] == [
         ("Auxiliary losses", False),
         ("Loss", False),
         ("Learning rate", False),
     ]
-    assert [panel.title for panel in panels(curves, "loss", told="gone")] == [
+    assert [panel.title for panel in panels(curves, "loss", worst="gone")] == [
         "Loss",
         "Learning rate",
         "Auxiliary losses",

@@ -13,8 +13,8 @@ from summaries.auditing.reports import Report
 
 
 def test_a_row():
-    (row,) = payload.index(Report((exploded("a"),)), "base")["runs"]
-    assert payload.index(Report(()), "base") == {"baseline": "base", "runs": []}
+    (row,) = payload.index(Report((exploded("a"),), "base"))["runs"]
+    assert payload.index(Report((), "base")) == {"baseline": "base", "runs": []}
     assert row["counts"] == [2, 2, 2]
     assert row["worst"] == {
         "code": "GL301",
@@ -28,7 +28,7 @@ def test_a_row():
 
 
 def test_the_row_of_a_run_without_points():
-    (row,) = payload.index(Report((RunReport("a", (), ()),)), None)["runs"]
+    (row,) = payload.index(Report((RunReport("a", (), ()),)))["runs"]
     assert row == {
         "name": "a", "counts": [0, 0, 0], "codes": {}, "failures": [], "worst": None, "steps": None, "points": 0,
         "seconds": None, "main": "", "loss": None, "spark": [], "norm": None,
@@ -37,17 +37,17 @@ def test_the_row_of_a_run_without_points():
 
 def test_the_loss_is_training_loss_before_validation_loss():
     curves = [curve("v", "validation_loss", [3.0]), curve("none", "loss", []), curve("t", "loss", [2.0, 1.5])]
-    rows = payload.index(Report((run("a", curves=curves), run("b", curves=curves[:2]))), None)["runs"]
+    rows = payload.index(Report((run("a", curves=curves), run("b", curves=curves[:2]))))["runs"]
     assert [row["loss"] for row in rows] == [1.5, 3.0]
 
 
 def test_the_norm_of_a_run():
-    (row,) = payload.index(Report((run("a", curves=[curve("g", "global_norm", [4.0, 2.0, 3.0])]),)), None)["runs"]
+    (row,) = payload.index(Report((run("a", curves=[curve("g", "global_norm", [4.0, 2.0, 3.0])]),)))["runs"]
     assert row["norm"] == {"tag": "g", "last": 3.0, "spark": [0, 0, 48, 20, 96, 10]}
 
 
 def sparkline(value):
-    (row,) = payload.index(Report((run("a", curves=[curve("loss", "loss", value)]),)), None)["runs"]
+    (row,) = payload.index(Report((run("a", curves=[curve("loss", "loss", value)]),)))["runs"]
     return np.array(row["spark"]).reshape(-1, 2).tolist()
 
 

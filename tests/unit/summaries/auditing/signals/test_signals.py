@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from summaries import Event, Summary, audit
+from summaries.auditing.config import Config
+from summaries.auditing.engine import audit_run
 from summaries.auditing.signals.signals import Signal, Signals
 from summaries.auditing.signals.tags import Meaning, TagTable
 from summaries.reading.series import Series
@@ -104,3 +106,18 @@ def test_roles():
     assert list(run.all) == ["train/loss", "lr", "gradients/norm/a", "gradients/norm/b", "grad_norm/a", "x"]
     assert run.longest.tag == "x"
     assert signals("val/a", name="a/validation").run.tags == ("val/a",)
+
+
+def test_rules_look_at_no_tag_that_a_configuration_calls_other():
+    rng = np.random.default_rng(0)
+    loss = labelled_runs.decay(200)
+    loss[150] = math.nan
+    entropy = np.repeat([1.0, 0.0], [60, 140])
+    values = {"train/quux_loss": loss, "train/entropy": entropy, "rollout/ep_rew_mean": np.arange(200.0)}
+    run = labelled_runs.as_run(rng, {tag: labelled_runs.columns(column) for tag, column in values.items()})
+    codes = {finding.code for finding in audit_run("run", run, Config()).findings}
+    assert codes == {"GL301", "GL506"}
+    for role in ("", "other"):
+        report = audit_run("run", run, Config(tags=((role, ".*"),)))
+        assert report.findings == ()
+        assert [(curve.tag, curve.role) for curve in report.curves] == [(tag, "") for tag in values]

@@ -242,6 +242,6 @@ def test_an_own_pattern_without_a_variable_names_each_tag():
 def test_own_patterns_come_first():
     table = TagTable([("loss", "objective_.*"), ("", "train/loss"), ("gradient_norm", "g@(?P<variable>.*)")])
     assert table.meaning("objective_a").role == "loss"
-    assert table.meaning("train/loss").role == ""
+    assert table.meaning("train/loss") == Meaning("", judged=False)
     assert table.meaning("g@w") == Meaning("gradient_norm", "w")
     assert table.meaning("loss").role == "loss"

@@ -14,8 +14,8 @@ from summaries.auditing.statistics.course import (
     scatter_about_trend,
     without_zeros,
 )
-from summaries.auditing.statistics.robust import blocks
 from summaries.reading.series import Series
+from summaries.robust import blocks
 
 N = 3000
 

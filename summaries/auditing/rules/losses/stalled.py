@@ -1,0 +1,72 @@
+"""GL307 and GL308: losses and metrics that do not change, or no longer."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.robust import stretch_medians
+
+if TYPE_CHECKING:
+    from summaries.auditing.signals.signals import Signals
+
+__all__ = ["RULES"]
+
+RULES = Ruleset()
+_RISEN = 0.1  # of the fall: a loss that ends higher is no plateau, but a rise, which other rules tell
+
+
+class ConstantMetricLimits(Limits):
+    """The thresholds of constant-metric."""
+
+    min_points: int = whole(20, 3)  # of a loss or a metric
+
+
+@RULES.add("GL307", "constant-metric", Severity.INFO, ConstantMetricLimits)
+def constant_metric(run: Signals, limit: ConstantMetricLimits) -> Hits:
+    """A loss or a metric has the same value at every point."""
+    for signal in run.of("loss", "validation_loss", "metric", "reward"):
+        series = signal.latest
+        value = series.value[0] if len(series) else math.nan
+        if len(series) >= limit.min_points and math.isfinite(value) and (series.value == value).all():
+            message = f"{signal.tag} is {value:.6g} at all {len(series)} points"
+            evidence = {"value": value, "points": len(series)}
+            yield Hit(message, (signal.tag,), series.step, evidence, len(series))
+
+
+class PlateauLimits(Limits):
+    """The thresholds of plateau."""
+
+    share: float = proportion(0.5)  # of the points, on the plateau
+    band: float = proportion(0.05)  # of the whole fall, above the best level
+    min_points: int = whole(60, 30)  # of a loss
+
+
+@RULES.add("GL308", "plateau", Severity.INFO, PlateauLimits, needs=("loss", "validation_loss"))
+def plateau(run: Signals, limit: PlateauLimits) -> Hits:
+    """The loss came near its best level early, stays near it, and the rest of the run brings nothing more."""
+    for signal in [] if run.moving_target or run.concurrent_files else run.of("loss", "validation_loss"):
+        series = signal.finite
+        if len(series) < limit.min_points:
+            continue
+        count = min(len(series) // 5, 30)
+        medians = stretch_medians(series.value, count)
+        best = float(medians.min())
+        level = np.log(medians) if best > 0 else medians
+        fall = level[0] - level.min()
+        near = int(np.argmax(level <= level.min() + limit.band * fall))
+        until = (near + 1) * len(series) // count - 1  # the level is the median of the points until then
+        rest = len(series) - near * len(series) // count
+        if not near or rest < limit.share * len(series) or level[-3:].min() > level.min() + _RISEN * fall:
+            continue
+        yield Hit(
+            f"{signal.tag} comes down to {medians[near]:.4g} by step {series.step[until]}, and to {best:.4g} at best in"
+            f" the {1 - (until + 1) / len(series):.0%} of its points after that",
+            (signal.tag,),
+            series.step[until:],
+            {"level": medians[near], "best": best, "start": medians[0], "points": rest},
+        )
