@@ -9,7 +9,7 @@ import numpy as np
 
 from summaries.reading.by_name import ByName
 from summaries.reading.columns import Epochs
-from summaries.reading.decoders import COLUMNS, column_of
+from summaries.reading.kinds import COLUMNS, column_of
 from summaries.reading.series import Items
 from summaries.wire.layout import PLACE
 

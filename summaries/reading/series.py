@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UndecodableError
 from summaries.reading.by_name import ByName
-from summaries.reading.decoders import COLUMNS
+from summaries.reading.kinds import COLUMNS
 from summaries.reading.restarts import Standing, standing
 from summaries.wire.events import decode_value
 from summaries.words import counted, quoted

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.reading.decoders import COLUMNS, column_of
+from summaries.reading.kinds import COLUMNS, column_of
 from summaries.reading.media import Audio, Images
 from summaries.wire.layout import KINDS
 from summaries.wire.pb import DATA_CLASS_SCALAR

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from summaries import Summary
-from summaries.reading.decoders import COLUMNS
+from summaries.reading.kinds import COLUMNS
 from summaries.reading.media import Audio, Images
 from summaries.wire.tensors import numeric_tensor, string_tensor
 
