@@ -11,9 +11,8 @@ from engines import reader_of, using
 from summaries import read_events, read_logdir, read_run, verify
 from summaries.errors import Fault
 from summaries.reading.growing import GrowingRun
+from summaries.reading.kinds import KINDS
 from summaries.storage.logdir import run_files
-
-KINDS = ("histograms", "images", "audio", "texts", "tensors", "pr_curves", "meshes")
 
 
 def columns(run):

@@ -6,6 +6,7 @@ import math
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from summaries.reading.kinds import NOUNS
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -13,16 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["duration_text", "kind_text", "kinds_text", "number_text", "size_text", "step_text", "time_text"]
 
-_NOUNS = {
-    "scalars": ("scalar", "scalars"),
-    "histograms": ("histogram", "histograms"),
-    "images": ("image", "images"),
-    "audio": ("audio", "audio"),
-    "texts": ("text", "texts"),
-    "pr_curves": ("PR curve", "PR curves"),
-    "meshes": ("mesh", "meshes"),
-    "tensors": ("tensor", "tensors"),
-}
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 _WHOLE = 1e6  # whole numbers below this are printed with all of their digits
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
@@ -102,7 +93,7 @@ def kind_text(kind: str, number: int = 1) -> str:
     >>> kind_text("pr_curves"), kind_text("texts", 2)
     ('PR curve', 'texts')
     """
-    return _NOUNS[kind][number != 1]
+    return NOUNS[kind][number != 1]
 
 
 def kinds_text(tags: Mapping[str, int]) -> str:

@@ -78,7 +78,10 @@ def hparams(
     }
     summary = Summary()
     for tag, content in parts.items():
-        summary.value.add(tag=tag, metadata=plugin_metadata("hparams", content.SerializeToString(deterministic=True)))
+        # There is no tensor. TensorBoard 2.21 adds an empty one if the class is unknown, as in torch's files; if it is
+        # known, its Python loader answers every page with an error.
+        data = content.SerializeToString(deterministic=True)
+        summary.value.add(tag=tag, metadata=plugin_metadata("hparams", data, data_class="DATA_CLASS_UNKNOWN"))
     for tag, metric in metric_dict.items():
         summary.MergeFrom(scalar(tag, as_float(metric, f"metric_dict[{tag!r}]")))
     return summary

@@ -63,7 +63,8 @@ def scalar(
     else:
         value.simple_value = number
     if value.HasField("tensor") or display_name or summary_description:
-        value.metadata.CopyFrom(plugin_metadata("scalars", b"", display_name, summary_description))
+        metadata = plugin_metadata("scalars", b"", display_name, summary_description, "DATA_CLASS_SCALAR")
+        value.metadata.CopyFrom(metadata)
     return Summary(value=[value])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from summaries.errors import is_damaged
 from summaries.markup import amount, block, colored, line, short, sparkline, table
+from summaries.reading.kinds import KINDS
 from summaries.reading.restarts import Standing
 from summaries.words import counted, listed
 
@@ -28,7 +29,6 @@ __all__ = ["run_html", "runs_html", "scalars_html", "series_html", "series_text"
 _MOST_ROWS = 30
 _MOST_FAULTS = 5
 _TITLES = ("tag", "points", "steps", "last", "least", "largest", "")
-_KINDS = ("histograms", "images", "audio", "texts", "tensors", "pr_curves", "meshes")
 
 
 def series_text(series: Series) -> str:
@@ -125,11 +125,9 @@ def _oddities(series: Series) -> list[str]:
 
 def _others(run: Run) -> Iterator[Markup]:
     """The tags that are no scalars, by kind."""
-    for kind in _KINDS:
-        tags = list(getattr(run, kind))
-        if tags:
-            names = listed([short(tag) for tag in tags])
-            yield line(f"{kind.replace('_', ' ')}: {names}", note=True)
+    for name, kind in KINDS.items():
+        if tags := getattr(run, name):
+            yield line(f"{kind.nouns}: {listed([short(tag) for tag in tags])}", note=True)
 
 
 def _faults(run: Run) -> Iterator[Markup]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from summaries.reading.by_name import ByName
 from summaries.reading.columns import Epochs
-from summaries.reading.kinds import COLUMNS, column_of
+from summaries.reading.kinds import KINDS, kind_of
 from summaries.reading.series import Items
 from summaries.wire.layout import PLACE
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from summaries.reading.kinds import Kind
     from summaries.reading.restarts import SessionStarts
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import SummaryMetadata
@@ -49,22 +50,24 @@ def items_by_kind(
         files: the files of the run, by their numbers.
         starts: the starts of its sessions.
     """
-    found: dict[str, ByName[Items]] = {column.name: ByName({}, column.lacking) for column in COLUMNS}
+    by_kind: dict[str, ByName[Items]] = {name: ByName({}, _none(kind)) for name, kind in KINDS.items()}
     if not len(places):
-        return found
+        return by_kind
     steps, wall_times = places["step"].copy(), places["wall_time"].copy()
     firsts = np.flatnonzero(np.diff(_keys(places), prepend=-1))
-    numbers, kinds = places["tag"][firsts].tolist(), places["kind"][firsts].tolist()
-    bounds = pairwise([*firsts.tolist(), len(places)])
-    restarted = len(starts) > 0
-    for number, kind, (first, last) in zip(numbers, kinds, bounds, strict=True):
+    for first, last in pairwise([*firsts.tolist(), len(places)]):
         own = places[first:last]
-        tag = tags[number]
-        column = column_of(tag, kind, metadata[tag].plugin_data.plugin_name if tag in metadata else "")
-        restarts = starts.restarts(Epochs.of(own["epoch"])) if restarted else ()
-        points = tag, steps[first:last], wall_times[first:last]
-        found[COLUMNS[column].name][tag] = Items(*points, own, files, column, restarts)
-    return found
+        tag, stored_as = tags[int(own["tag"][0])], int(own["kind"][0])
+        kind = kind_of(tag, stored_as, metadata[tag].plugin_data.plugin_name if tag in metadata else "")
+        restarts = starts.restarts(Epochs.of(own["epoch"])) if starts else ()
+        points = steps[first:last], wall_times[first:last]
+        by_kind[kind.name][tag] = Items(tag, *points, own, files, kind.decode, restarts)
+    return by_kind
+
+
+def _none(kind: Kind) -> str:
+    """The beginning of the error for a tag that has no values of a kind."""
+    return f"no {kind.nouns} {'is' if kind.nouns == kind.noun else 'are'} tagged"
 
 
 def _keys(places: NDArray[np.void]) -> NDArray[np.int64]:

@@ -1,26 +1,29 @@
-"""What a Summary.Value that is not a scalar becomes. Pure (no I/O).
+"""The kinds of summary that are not scalars: a table of how they are stored, decoded and told. Pure (no I/O).
 
 Old and new style decode to the same: a histogram is an array of buckets, whether stored as HistogramProto or as tensor.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from summaries.reading.media import Audio, Images
-from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE, KIND_NOTHING
+from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE
 from summaries.wire.tensors import decode_tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
+    from summaries.reading.series import Items
     from summaries.wire.pb import Summary
 
-__all__ = ["COLUMNS", "Column", "column_of"]
+    ShownAs = Literal["histogram", "image", "audio", "text", "tensor"]
+
+__all__ = ["KINDS", "NOUNS", "ItemsByKind", "Kind", "kind_of"]
 
 
 def _histogram(value: Summary.Value) -> NDArray[np.float64]:
@@ -91,45 +94,101 @@ def _text(data: bytes) -> str:
     return data.decode(errors="backslashreplace")
 
 
-class Column(NamedTuple):
-    """What values of one kind become.
+class Kind(property):
+    """A kind of summary whose values are not scalars: a row of the table below, and a property of each `Run`.
 
-    Attributes:
-        name: the attribute of a Run that has them.
-        lacking: what is said if there are none: the beginning of a sentence.
-        plugin: the plugin that their tags' metadata names; "" where no other column fits.
-        kind: the kind of those that are not stored as a tensor; KIND_NOTHING if there is none.
+    Args:
+        doc: what the property is, for users: tag → what its values are decoded to.
+        noun: what one value is called.
+        nouns: what several are called; None appends an s.
+        plugin: the plugin that its tags' metadata names; "" for the kind that takes what fits no other.
+        stored_as: a KIND of `wire.layout`: how values are stored that are not tensors; None if all are tensors.
+        shown_as: what its decoded values are, which decides how commands show them.
         decode: Summary.Value → value; raises ValueError if it is invalid.
     """
 
     name: str
-    lacking: str
-    plugin: str
-    kind: int
-    decode: Callable[[Any], Any]
+
+    def __init__(
+        self,
+        doc: str,
+        noun: str,
+        nouns: str | None = None,
+        *,
+        plugin: str,
+        stored_as: int | None = None,
+        shown_as: ShownAs = "tensor",
+        decode: Callable[[Any], Any] = _tensor,
+    ) -> None:
+        def values(run: Any) -> Mapping[str, Items]:
+            return run._items[self.name]  # type: ignore[no-any-return]  # noqa: SLF001 - a property of the run
+
+        super().__init__(values)
+        self.__doc__ = doc
+        self.noun, self.nouns = noun, nouns or f"{noun}s"
+        self.plugin, self.stored_as, self.shown_as, self.decode = plugin, stored_as, shown_as, decode
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    if TYPE_CHECKING:
+
+        def __get__(self, run: Any, owner: type | None = None, /) -> Mapping[str, Items]: ...
 
 
-COLUMNS = (
-    Column("histograms", "no histograms are tagged", "histograms", KIND_HISTOGRAM, _histogram),
-    Column("images", "no images are tagged", "images", KIND_IMAGE, _images),
-    Column("audio", "no audio is tagged", "audio", KIND_AUDIO, _audio),
-    Column("texts", "no texts are tagged", "text", KIND_NOTHING, _texts),
-    Column("pr_curves", "no PR curves are tagged", "pr_curves", KIND_NOTHING, _tensor),
-    Column("meshes", "no meshes are tagged", "mesh", KIND_NOTHING, _tensor),
-    Column("tensors", "no tensors are tagged", "", KIND_NOTHING, _tensor),
-)
-"""Every kind of value that is not a scalar; the last one has what fits no other."""
+class ItemsByKind:
+    """The values of a run that are not scalars. This is the table of kinds: all that is to be known of a kind is here.
+
+    `CONTRIBUTING.md` says how to add a row.
+    """
+
+    # fmt: off
+    histograms = Kind(
+        "Tag → float64[k, 3] per step: left edge, right edge, count of each bucket.",
+        "histogram", plugin="histograms", stored_as=KIND_HISTOGRAM, shown_as="histogram", decode=_histogram,
+    )
+    images = Kind(
+        "Tag → `Images` per step.",
+        "image", plugin="images", stored_as=KIND_IMAGE, shown_as="image", decode=_images,
+    )
+    audio = Kind(
+        "Tag → `Audio` per step.",
+        "audio", "audio", plugin="audio", stored_as=KIND_AUDIO, shown_as="audio", decode=_audio,
+    )
+    texts = Kind(
+        "Tag → str per step, or an object array of str if a step has several.",
+        "text", plugin="text", shown_as="text", decode=_texts,
+    )
+    pr_curves = Kind(
+        "Tag → array[6, n] per step: true and false positives, true and false negatives, precision, recall.",
+        "PR curve", plugin="pr_curves",
+    )
+    meshes = Kind(
+        "Tag (`<name>_VERTEX`, `_FACE`, `_COLOR`) → array[batch, n, 3] per step.",
+        "mesh", "meshes", plugin="mesh",
+    )
+    tensors = Kind("Tag → array per step, for all values that are not of the kinds above.", "tensor", plugin="")
+    # fmt: on
 
 
-def column_of(tag: str, kind: int, plugin: str) -> int:
-    """The number of the column that has a tag's values of this kind; its first metadata names the plugin."""
+KINDS = {name: kind for name, kind in vars(ItemsByKind).items() if isinstance(kind, Kind)}
+"""The rows of the table by name, in its order."""
+
+NOUNS = {"scalars": ("scalar", "scalars"), **{name: (kind.noun, kind.nouns) for name, kind in KINDS.items()}}
+"""Each attribute of a `Run` that maps tags to values → what one value is called, and several; in the table's order."""
+
+_BY_PLUGIN = {kind.plugin: kind for kind in KINDS.values()}
+_BY_STORED_AS = {kind.stored_as: kind for kind in KINDS.values() if kind.stored_as is not None}
+
+
+def kind_of(tag: str, stored_as: int, plugin: str) -> Kind:
+    """The kind of a tag's values.
+
+    Args:
+        tag: the tag.
+        stored_as: a KIND of `wire.layout`: how the values are stored.
+        plugin: what the tag's first metadata names; "" if it has none.
+    """
     if not plugin and tag.endswith("/text_summary"):  # as torch and tensorboardX name it
         plugin = "text"
-    last = len(COLUMNS) - 1
-    for number, column in enumerate(COLUMNS[:last]):
-        if kind == column.kind or (kind not in _OWN_KINDS and plugin == column.plugin):
-            return number
-    return last
-
-
-_OWN_KINDS = frozenset({KIND_HISTOGRAM, KIND_IMAGE, KIND_AUDIO})
+    return _BY_STORED_AS.get(stored_as) or _BY_PLUGIN.get(plugin, _BY_PLUGIN[""])

@@ -16,8 +16,9 @@ from summaries.reading.collector import Collector
 from summaries.reading.graphs import graph_of, run_metadata_of
 from summaries.reading.hyperparameters import hyperparameters
 from summaries.reading.items import in_order, items_by_kind
+from summaries.reading.kinds import ItemsByKind
 from summaries.reading.restarts import SessionStarts
-from summaries.reading.series import Items, Scalars, Series
+from summaries.reading.series import Scalars, Series
 from summaries.reading.tables import Tabular
 from summaries.storage.logdir import run_directories, run_files
 from summaries.storage.protocols import ReplacedError, expecting
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from summaries.errors import Fault
     from summaries.patterns import Patterns
+    from summaries.reading.series import Items
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
@@ -40,7 +42,7 @@ _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only sc
 _MOST_REPLACED = 3  # so often a run is read again because one of its files was replaced meanwhile
 
 
-class Run(Tabular):
+class Run(ItemsByKind, Tabular):
     """The contents of the event files of one run.
 
     Attributes:
@@ -117,41 +119,6 @@ class Run(Tabular):
         """
         epochs = self._points.epochs(self._numbers[tag])
         return [epochs.before(mark) for mark in self._file_marks]
-
-    @property
-    def histograms(self) -> Mapping[str, Items]:
-        """Tag → float64[k, 3] per step: left edge, right edge, count of each bucket."""
-        return self._items["histograms"]
-
-    @property
-    def images(self) -> Mapping[str, Items]:
-        """Tag → `Images` per step."""
-        return self._items["images"]
-
-    @property
-    def audio(self) -> Mapping[str, Items]:
-        """Tag → `Audio` per step."""
-        return self._items["audio"]
-
-    @property
-    def texts(self) -> Mapping[str, Items]:
-        """Tag → str per step, or an object array of str if a step has several."""
-        return self._items["texts"]
-
-    @property
-    def pr_curves(self) -> Mapping[str, Items]:
-        """Tag → array[6, n] per step: true and false positives, true and false negatives, precision, recall."""
-        return self._items["pr_curves"]
-
-    @property
-    def meshes(self) -> Mapping[str, Items]:
-        """Tag (`<name>_VERTEX`, `_FACE`, `_COLOR`) → array[batch, n, 3] per step."""
-        return self._items["meshes"]
-
-    @property
-    def tensors(self) -> Mapping[str, Items]:
-        """Tag → array per step, for all values that are not of the kinds above."""
-        return self._items["tensors"]
 
     @cached_property
     def _items(self) -> Mapping[str, ByName[Items]]:

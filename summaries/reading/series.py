@@ -12,18 +12,18 @@ from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UndecodableError
 from summaries.reading.by_name import ByName
-from summaries.reading.kinds import COLUMNS
 from summaries.reading.restarts import Standing, standing
 from summaries.wire.events import decode_value
 from summaries.words import counted, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from summaries.storage.protocols import StoredFile
+    from summaries.wire.pb import Summary
 
 __all__ = ["Items", "Scalars", "Series"]
 
@@ -161,7 +161,7 @@ class Items:
     wall_time: NDArray[np.float64]
     _places: NDArray[np.void] = field(repr=False)
     _files: Sequence[StoredFile] = field(repr=False)
-    _column: int = field(repr=False)
+    _decode: Callable[[Summary.Value], Any] = field(repr=False)
     restarts: Sequence[tuple[int, int]] = field(default=(), repr=False)
 
     def __len__(self) -> int:
@@ -203,7 +203,7 @@ class Items:
         try:
             value = decode_value(data)
             if value.tag == self.tag:
-                return COLUMNS[self._column].decode(value)
+                return self._decode(value)
             error: Exception = ValueError(f"the file has changed: the tag here is {value.tag!r} now")
         except (DecodeError, ValueError) as caught:
             error = caught
@@ -227,7 +227,7 @@ class Items:
         """The valid values: no later session start or value of this tag has their step or a lower one."""
         stands = self.standing == Standing.STANDS
         places = self._places[stands]
-        return Items(self.tag, self.step[stands], self.wall_time[stands], places, self._files, self._column)
+        return Items(self.tag, self.step[stands], self.wall_time[stands], places, self._files, self._decode)
 
 
 def _last_at(steps: NDArray[np.int64], step: int, tag: str) -> int:

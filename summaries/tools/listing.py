@@ -14,6 +14,7 @@ from summaries.errors import is_damaged
 from summaries.native.library import is_available
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.annotations import ANNOTATIONS
+from summaries.reading.kinds import NOUNS
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number
 from summaries.storage.protocols import expecting
@@ -32,10 +33,7 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["KINDS", "Listing", "demand_runs", "ls"]
-
-KINDS = ("scalars", "histograms", "images", "audio", "texts", "pr_curves", "meshes", "tensors")
-"""The attributes of `Run` that map tags to values."""
+__all__ = ["Listing", "demand_runs", "ls"]
 
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
 
@@ -195,7 +193,7 @@ def _values(run: Run, wanted: Callable[[str], bool]) -> tuple[dict[str, int], li
     """The number of wanted tags by kind, and their values."""
     counts: dict[str, int] = {}
     values: list[Series | Items] = []
-    for kind in KINDS:
+    for kind in NOUNS:
         own = [one for tag, one in getattr(run, kind).items() if wanted(tag)]
         if own:
             counts[kind] = len(own)
