@@ -27,9 +27,18 @@ from summaries.cli.formats import (
 )
 from summaries.cli.plot import MARKS, STYLES, Curve, plot, smoothed
 from summaries.errors import FormatError
+from summaries.presenting.terminal import (
+    BARS,
+    PLAIN_BARS,
+    console,
+    encodes,
+    printable,
+    progress_bar,
+    shortened,
+    sparkline,
+)
 from summaries.reading.annotations import ANNOTATIONS
 from summaries.reading.kinds import KINDS
-from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, progress_bar, shortened, sparkline
 from summaries.tools.described import plain
 from summaries.tools.listing import demand_runs
 from summaries.tools.readable import read_places

@@ -59,12 +59,12 @@ class Series:
         return len(self.step)
 
     def __repr__(self) -> str:
-        from summaries.reading.display import series_text  # noqa: PLC0415 - for those who look
+        from summaries.presenting.display import series_text  # noqa: PLC0415 - for those who look
 
         return f"Series({quoted(self.tag)}, {series_text(self)})"
 
     def _repr_html_(self) -> str:
-        from summaries.reading.display import series_html  # noqa: PLC0415 - for notebooks only
+        from summaries.presenting.display import series_html  # noqa: PLC0415 - for notebooks only
 
         return series_html(self)
 
@@ -105,7 +105,7 @@ class Series:
             ValueError: `x` or `smoothing` has another value.
             ImportError: matplotlib is missing; the message says how to install it.
         """
-        from summaries.reading.plots import plot_series  # noqa: PLC0415 - for those who draw
+        from summaries.presenting.plots import plot_series  # noqa: PLC0415 - for those who draw
 
         axes: Axes = plot_series(self, ax, x=x, smoothing=smoothing, logy=logy, **style)
         return axes
@@ -130,7 +130,7 @@ class Scalars(ByName[Series]):
         super().__init__(series, "no scalars are tagged")
 
     def _repr_html_(self) -> str:
-        from summaries.reading.display import scalars_html  # noqa: PLC0415 - for notebooks only
+        from summaries.presenting.display import scalars_html  # noqa: PLC0415 - for notebooks only
 
         return scalars_html(self)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 
 from summaries.optional import needs
-from summaries.reading.tables import unicode
+from summaries.presenting.tables import unicode
 from summaries.tools.csv_rows import csv_rows
 
 if TYPE_CHECKING:

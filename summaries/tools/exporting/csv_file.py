@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
-from summaries.reading.tables import unicode
-from summaries.reading.wide import WideRun, wide_names
+from summaries.presenting.tables import unicode
+from summaries.presenting.wide import WideRun, wide_names
 from summaries.tools.csv_rows import csv_rows
 
 if TYPE_CHECKING:

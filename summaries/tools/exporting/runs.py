@@ -8,8 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from summaries.patterns import matcher
+from summaries.presenting.tables import chosen
 from summaries.reading.run import Run, read_files
-from summaries.reading.tables import chosen
 from summaries.storage.logdir import run_directories
 from summaries.storage.protocols import UnreachableError, expecting
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from summaries.optional import needs
 from summaries.patterns import matcher
-from summaries.reading.wide import WideRun, wide_names
+from summaries.presenting.wide import WideRun, wide_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from summaries.patterns import Patterns
+    from summaries.presenting.wide import Rows
     from summaries.reading.series import Series
-    from summaries.reading.wide import Rows
 
     Scalars = Mapping[str, Series]
     """Tag → Series."""
