@@ -56,13 +56,8 @@ def series_html(series: Series) -> str:
 
 def run_html(run: Run) -> str:
     """A run: its scalars, as many as a page holds; the tags of other kinds; the first faults."""
-    heading = ", ".join(
-        [
-            amount(len(run.files), "file"),
-            amount(len(run.tags), "tag"),
-            amount(sum(map(len, run.scalars.values())), "scalar"),
-        ]
-    )
+    counts = {"file": len(run.files), "tag": len(run.tags), "scalar": sum(map(len, run.scalars.values()))}
+    heading = ", ".join(amount(number, noun) for noun, number in counts.items())
     return block(line(heading), *_scalars(run.scalars), *_others(run), *_faults(run))
 
 
@@ -76,14 +71,7 @@ def runs_html(runs: Mapping[str, Run]) -> str:
     shown = dict(islice(runs.items(), _MOST_ROWS))
     tag = _common(shown)
     rows = [
-        (
-            short(name),
-            len(run.tags),
-            sum(map(len, run.scalars.values())),
-            _steps(run),
-            *_of_tag(run, tag),
-            _verdict(run),
-        )
+        (short(name), len(run.tags), sum(map(len, run.scalars.values())), _steps(run), *_of_tag(run, tag), _faulty(run))
         for name, run in shown.items()
     ]
     titles = ("run", "tags", "scalars", "steps", f"last {short(tag)}" if tag else "", short(tag), "")
@@ -119,8 +107,8 @@ def _oddities(series: Series) -> list[str]:
     """How many values are not finite, and how many points do not stand."""
     odd = int(np.count_nonzero(~np.isfinite(series.value)))
     fallen = int(np.count_nonzero(series.standing))
-    found = {f"{odd} not finite": odd, f"{fallen} superseded after restarts": fallen}
-    return [text for text, number in found.items() if number]
+    counts = {f"{odd} not finite": odd, f"{fallen} superseded after restarts": fallen}
+    return [text for text, number in counts.items() if number]
 
 
 def _others(run: Run) -> Iterator[Markup]:
@@ -137,7 +125,7 @@ def _faults(run: Run) -> Iterator[Markup]:
         yield line(f"and {amount(len(run.faults) - _MOST_FAULTS, 'more fault')}", note=True)
 
 
-def _verdict(run: Run) -> Markup | None:
+def _faulty(run: Run) -> Markup | None:
     return colored(amount(len(run.faults), "fault"), _color(run.faults)) if run.faults else None
 
 
@@ -146,10 +134,8 @@ def _color(faults: Sequence[Fault]) -> str:
 
 
 def _steps(run: Run) -> str:
-    series = [one for one in run.scalars.values() if len(one)]
-    if not series:
-        return ""
-    return f"{min(int(one.step.min()) for one in series):,} to {max(int(one.step.max()) for one in series):,}"
+    steps = [series.step for series in run.scalars.values() if len(series)]
+    return f"{min(map(np.min, steps)):,} to {max(map(np.max, steps)):,}" if steps else ""
 
 
 def _of_tag(run: Run, tag: str) -> tuple[object, object]:
@@ -159,8 +145,8 @@ def _of_tag(run: Run, tag: str) -> tuple[object, object]:
 
 def _common(runs: Mapping[str, Run]) -> str:
     """The tag that most runs have, of the losses if there are any; "" if there are no scalars."""
-    found = Counter(tag for run in runs.values() for tag in run.scalars)
-    return max(found, key=lambda tag: ("loss" in tag.lower(), found[tag]), default="")
+    runs_with = Counter(tag for run in runs.values() for tag in run.scalars)
+    return max(runs_with, key=lambda tag: ("loss" in tag.lower(), runs_with[tag]), default="")
 
 
 def _more(number: int, noun: str, which: str = "") -> str:

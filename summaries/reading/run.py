@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 from summaries.execution.tasks import Died, run_tasks
 from summaries.native.library import is_available
 from summaries.patterns import matcher, several
-from summaries.presenting.tables import Tabular
 from summaries.reading.by_name import ByName
 from summaries.reading.collector import Collector
 from summaries.reading.graphs import graph_of, run_metadata_of
 from summaries.reading.hyperparameters import hyperparameters
 from summaries.reading.items import in_order, items_by_kind
 from summaries.reading.kinds import ItemsByKind
+from summaries.reading.presented import presented
 from summaries.reading.restarts import SessionStarts
 from summaries.reading.series import Scalars, Series
+from summaries.reading.tabular import Tabular
 from summaries.storage.logdir import run_directories, run_files
 from summaries.storage.protocols import ReplacedError, expecting
 from summaries.words import counted
@@ -86,9 +87,7 @@ class Run(ItemsByKind, Tabular):
         return f"Run({', '.join(counted(number, noun) for noun, number in counts.items())})"
 
     def _repr_html_(self) -> str:
-        from summaries.presenting.display import run_html  # noqa: PLC0415 - for notebooks only
-
-        return run_html(self)
+        return str(presented("display.run_html", self))
 
     def plot(self, tags: Patterns = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any) -> Any:
         """Plot scalars: in one plot with a legend, or each tag in its own.
@@ -107,9 +106,7 @@ class Run(ItemsByKind, Tabular):
             ValueError: there are more than 50 tags, or an option has an invalid value.
             ImportError: matplotlib is missing; the message says how to install it.
         """
-        from summaries.presenting.plots import plot_scalars  # noqa: PLC0415 - for those who draw
-
-        return plot_scalars(self.scalars, tags, ax, subplots=subplots, **options)
+        return presented("plots.plot_scalars", self.scalars, tags, ax, subplots=subplots, **options)
 
     def file_starts(self, tag: str) -> list[int]:
         """For each file, the number of a tag's scalars in the files before it.
@@ -165,15 +162,11 @@ class Runs(ByName[Run], Tabular):
         super().__init__(runs, "no run is named")
 
     def _repr_html_(self) -> str:
-        from summaries.presenting.display import runs_html  # noqa: PLC0415 - for notebooks only
-
-        return runs_html(self)
+        return str(presented("display.runs_html", self))
 
     def plot(self, tags: Patterns = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any) -> Any:
         """Plot scalars of all runs beside each other; arguments, result and errors as in `Run.plot`."""
-        from summaries.presenting.plots import plot_runs  # noqa: PLC0415 - for those who draw
-
-        return plot_runs({name: run.scalars for name, run in self.items()}, tags, ax, subplots=subplots, **options)
+        return presented("plots.plot_runs", self._scalars_by_run(), tags, ax, subplots=subplots, **options)
 
     def _scalars_by_run(self) -> Mapping[str | None, Mapping[str, Series]]:
         """The scalars of each run, by its name."""

@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UndecodableError
 from summaries.reading.by_name import ByName
+from summaries.reading.presented import presented
 from summaries.reading.restarts import Standing, standing
 from summaries.wire.events import decode_value
 from summaries.words import counted, quoted
@@ -59,14 +60,10 @@ class Series:
         return len(self.step)
 
     def __repr__(self) -> str:
-        from summaries.presenting.display import series_text  # noqa: PLC0415 - for those who look
-
-        return f"Series({quoted(self.tag)}, {series_text(self)})"
+        return f"Series({quoted(self.tag)}, {presented('display.series_text', self)})"
 
     def _repr_html_(self) -> str:
-        from summaries.presenting.display import series_html  # noqa: PLC0415 - for notebooks only
-
-        return series_html(self)
+        return str(presented("display.series_html", self))
 
     def at(self, step: int) -> float:
         """The value at a step; of several, the one that was written last.
@@ -105,9 +102,7 @@ class Series:
             ValueError: `x` or `smoothing` has another value.
             ImportError: matplotlib is missing; the message says how to install it.
         """
-        from summaries.presenting.plots import plot_series  # noqa: PLC0415 - for those who draw
-
-        axes: Axes = plot_series(self, ax, x=x, smoothing=smoothing, logy=logy, **style)
+        axes: Axes = presented("plots.plot_series", self, ax, x=x, smoothing=smoothing, logy=logy, **style)
         return axes
 
     @cached_property
@@ -130,9 +125,7 @@ class Scalars(ByName[Series]):
         super().__init__(series, "no scalars are tagged")
 
     def _repr_html_(self) -> str:
-        from summaries.presenting.display import scalars_html  # noqa: PLC0415 - for notebooks only
-
-        return scalars_html(self)
+        return str(presented("display.scalars_html", self))
 
 
 @dataclass(frozen=True, eq=False)
