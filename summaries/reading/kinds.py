@@ -137,7 +137,7 @@ class Kind(property):
 
 
 class ItemsByKind:
-    """The values of a run that are not scalars. This is the table of kinds: all that is to be known of a kind is here.
+    """The values of a run that are not scalars, a property for each kind: all that readers and commands know of it.
 
     `CONTRIBUTING.md` says how to add a row.
     """
