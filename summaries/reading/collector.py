@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.errors import Fault, FaultKind
-from summaries.reading.columns import Points
+from summaries.reading.columns import ScalarColumns
 from summaries.reading.event_iterator import empty_file, no_event_file
 from summaries.reading.reader import reader
 from summaries.wire.layout import CLASS_SKIPPED, KIND_SCALAR, PLACE
@@ -59,7 +59,7 @@ class Collector:
 
     def __init__(self, wanted: Callable[[str], bool] | None = None) -> None:
         self._reader = reader(events=False, wanted=wanted)
-        self.points = Points()
+        self.points = ScalarColumns()
         self.places: list[NDArray[np.void]] = []
         self.files: list[StoredFile] = []
         self.non_summary_events: list[NonSummaryEvent] = []
@@ -115,20 +115,20 @@ class Collector:
         self.points.append(self._reader.tags.number(tag), step, wall_time, value)
 
     def _read_from(self, file: StoredFile, start: int) -> None:
-        found: list[Fault] = []
+        faults: list[Fault] = []
         with file.open(start) as opened:
             for item in self._reader.read_from(opened, start, self.records[-1]):
                 if isinstance(item, Fault):
-                    found.append(item)
+                    faults.append(item)
                 else:
                     self._take(item)
         end = self._reader.end
-        found = found if end else [empty_file()]
-        tails = [fault.offset for fault in found if fault.kind is FaultKind.UNFINISHED_TAIL]
+        faults = faults if end else [empty_file()]
+        tails = [fault.offset for fault in faults if fault.kind is FaultKind.UNFINISHED_TAIL]
         self.settled = min([end, *tails])
         if not self.records[-1]:
-            found = [no_event_file(fault, end) for fault in found]
-        self.faults += [fault.located(file.path) for fault in found]
+            faults = [no_event_file(fault, end) for fault in faults]
+        self.faults += [fault.located(file.path) for fault in faults]
 
     def _take(self, index: Index) -> None:
         self.records[-1] += index.records

@@ -195,7 +195,7 @@ def _usual(data: list[bytes]) -> int:
     """The number of leading records that start with a wall time: if protobuf parses these, no data is lost."""
     if all(map(bytes.startswith, data, repeat(WALL_TIME_KEY))):
         return len(data)
-    return next(i for i, one in enumerate(data) if not one.startswith(WALL_TIME_KEY))
+    return next(i for i, record in enumerate(data) if not record.startswith(WALL_TIME_KEY))
 
 
 def _items(storage: Storage, file: StoredFile | str) -> Iterator[Batch | Fault]:

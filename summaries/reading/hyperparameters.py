@@ -27,9 +27,9 @@ def hyperparameters(metadata: Mapping[str, SummaryMetadata]) -> dict[str, bool |
         data.ParseFromString(metadata[_SESSION_START_TAG].plugin_data.content)
     except DecodeError:
         return {}
-    found: dict[str, bool | float | str] = {}
+    values: dict[str, bool | float | str] = {}
     for name, value in sorted(data.session_start_info.hparams.items()):  # a map of protobuf has no order
         kind = value.WhichOneof("kind")
         if kind in ("number_value", "string_value", "bool_value"):
-            found[name] = getattr(value, kind)
-    return found
+            values[name] = getattr(value, kind)
+    return values

@@ -138,13 +138,13 @@ class SessionStarts:
         """
         if not self._marks:
             return ()
-        found: list[tuple[int, int]] = []
+        restarts: list[tuple[int, int]] = []
         first = bisect_left(self._marks, epochs.numbers[0])
         for before, mark in epochs.ends():
             last = len(self._marks) if mark is None else bisect_left(self._marks, mark, first)
             if last > first + 1:
-                found.append((before, self._lowest[first]))
+                restarts.append((before, self._lowest[first]))
             if last > first:
-                found.append((before, self._steps[last - 1]))
+                restarts.append((before, self._steps[last - 1]))
             first = last
-        return found
+        return restarts

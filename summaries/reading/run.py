@@ -250,10 +250,10 @@ def read_logdir(
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     tags = several(tags)  # which may be read again and again, and in another process
-    found = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
+    listed = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
     if executor is not None:
-        return Runs(_read_on(executor, jobs, found, tags))
-    return Runs(_read_in_threads(found, jobs, tags))
+        return Runs(_read_on(executor, jobs, listed, tags))
+    return Runs(_read_in_threads(listed, jobs, tags))
 
 
 def _read_in_threads(runs: Mapping[str, Sequence[StoredFile]], jobs: int | None, tags: Patterns) -> dict[str, Run]:
@@ -272,14 +272,14 @@ def _read_on(
     executor: Executor, jobs: int | None, runs: Mapping[str, Sequence[StoredFile]], tags: Patterns
 ) -> dict[str, Run]:
     task = partial(_read_item, tags=tags)
-    found = {}
+    read = {}
     for (name, _), outcome in run_tasks(
         task, list(runs.items()), executor=executor, jobs=jobs, size=lambda run: sum(file.size for file in run[1])
     ):
         if isinstance(outcome, Died):
             raise ChildProcessError(f"{name}: {outcome.reason}")
-        found[name] = outcome
-    return {name: found[name] for name in runs}
+        read[name] = outcome
+    return {name: read[name] for name in runs}
 
 
 def _read_item(run: tuple[str, Sequence[StoredFile]], tags: Patterns) -> Run:
@@ -297,17 +297,14 @@ def read_files(files: Sequence[StoredFile], *, tags: Patterns = None) -> Run:
         return _read(files, None if tags is None else matcher(tags))
 
 
-def _read(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None) -> Run:
-    for _ in range(_MOST_REPLACED):
-        try:
-            return _read_once(files, wanted)
-        except ReplacedError as error:
-            files = [file.as_it_is_now() if file.path == error.filename else file for file in files]
-    return _read_once(files, wanted)
-
-
-def _read_once(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None) -> Run:
+def _read(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None, retries: int = _MOST_REPLACED) -> Run:
     collector = Collector(wanted)
-    for file in files:
-        collector.read(file)
+    try:
+        for file in files:
+            collector.read(file)
+    except ReplacedError as error:
+        if not retries:
+            raise
+        files = [file.as_it_is_now() if file.path == error.filename else file for file in files]
+        return _read(files, wanted, retries - 1)
     return Run(collector)

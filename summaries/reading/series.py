@@ -225,12 +225,12 @@ class Items:
 
 def _last_at(steps: NDArray[np.int64], step: int, tag: str) -> int:
     """The index of the last point with this step."""
-    given = np.asarray(step)
-    if given.ndim or given.dtype.kind not in "biuf":
+    wanted = np.asarray(step)
+    if wanted.ndim or wanted.dtype.kind not in "biuf":
         raise TypeError(f"a step is one integer, got {step!r}")
-    found = np.flatnonzero(steps == step)
-    if len(found):
-        return int(found[-1])
+    at = np.flatnonzero(steps == step)
+    if len(at):
+        return int(at[-1])
     below, above = steps[steps < step], steps[steps > step]
     near = [*([below.max()] if len(below) else []), *([above.min()] if len(above) else [])]
     hint = f"the nearest {'step is' if len(near) == 1 else 'steps are'} {' and '.join(map(str, near))}"
