@@ -17,7 +17,7 @@ from summaries.storage.logdir import run_files
 
 def columns(run):
     series = {tag: [one.tobytes() for one in (own.step, own.wall_time, own.value)] for tag, own in run.scalars.items()}
-    items = {kind: {tag: own._places.tobytes() for tag, own in getattr(run, kind).items()} for kind in KINDS}
+    items = {kind: {tag: own._locations.tobytes() for tag, own in getattr(run, kind).items()} for kind in KINDS}
     return run.tags, series, items, run.faults, run.versions, run.records, run._non_summary_events
 
 

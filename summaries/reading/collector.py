@@ -1,4 +1,4 @@
-"""The files of one run → columns, faults, and the places of all values that are not scalars."""
+"""The files of one run → columns, faults, and the locations of all values that are not scalars."""
 
 from __future__ import annotations
 
@@ -26,11 +26,9 @@ __all__ = ["Collector", "NonSummaryEvent"]
 
 
 class NonSummaryEvent(NamedTuple):
-    """An event that carries something other than a summary: which field, and the position of its record."""
+    """An event that carries something other than a summary: which field, and where its record lies."""
 
     what: str
-    step: int
-    wall_time: float
     file: int
     offset: int
     length: int
@@ -44,7 +42,7 @@ class Collector:
 
     Attributes:
         points: the scalars, by tag number.
-        places: PLACE[n] in pieces, in order.
+        locations: PLACE[n] in pieces, in order.
         files: the files that were read, in order.
         non_summary_events: the events that do not carry a summary.
         session_logs: (step, wall_time, log) of each session log.
@@ -60,7 +58,7 @@ class Collector:
     def __init__(self, wanted: Callable[[str], bool] | None = None) -> None:
         self._reader = reader(events=False, wanted=wanted)
         self.points = ScalarColumns()
-        self.places: list[NDArray[np.void]] = []
+        self.locations: list[NDArray[np.void]] = []
         self.files: list[StoredFile] = []
         self.non_summary_events: list[NonSummaryEvent] = []
         self.session_logs: list[tuple[int, float, SessionLog]] = []
@@ -134,17 +132,17 @@ class Collector:
         self.records[-1] += index.records
         values = index.values
         if self.points.add(values, len(self._reader.tags.names)) < len(values):
-            self.places.append(self._places(values[values["kind"] > KIND_SCALAR]))
+            self.locations.append(self._locations(values[values["kind"] > KIND_SCALAR]))
         for other in index.others:
             self._other(other)
 
-    def _places(self, values: NDArray[np.void]) -> NDArray[np.void]:
-        places = np.empty(len(values), PLACE)
+    def _locations(self, values: NDArray[np.void]) -> NDArray[np.void]:
+        locations = np.empty(len(values), PLACE)
         for name in ("step", "wall_time", "length", "tag", "kind"):
-            places[name] = values[name]
-        places["offset"] = values["value"]
-        places["file"], places["epoch"] = len(self.files) - 1, self.points.marks
-        return places
+            locations[name] = values[name]
+        locations["offset"] = values["value"]
+        locations["file"], locations["epoch"] = len(self.files) - 1, self.points.marks
+        return locations
 
     def _other(self, other: Other) -> None:
         event, file = other.event, len(self.files) - 1
@@ -157,5 +155,4 @@ class Collector:
             if log.status == SessionLog.START:
                 self.starts.append((self.points.mark(), event.step))
         else:
-            place = other.offset, other.length
-            self.non_summary_events.append(NonSummaryEvent(other.what, event.step, event.wall_time, file, *place))
+            self.non_summary_events.append(NonSummaryEvent(other.what, file, other.offset, other.length))

@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 __all__ = ["in_order", "items_by_kind"]
 
 
-def in_order(places: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
-    """The places of all values in one array, those of a tag and a kind beside each other."""
-    if not places:
+def in_order(locations: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
+    """The locations of all values in one array, those of a tag and a kind beside each other."""
+    if not locations:
         return np.empty(0, PLACE)
-    every = np.concatenate(places)
+    every = np.concatenate(locations)
     return every[np.argsort(_keys(every), kind="stable")]
 
 
 def items_by_kind(
-    places: NDArray[np.void],
+    locations: NDArray[np.void],
     tags: Mapping[int, str],
     metadata: Mapping[str, SummaryMetadata],
     files: Sequence[StoredFile],
@@ -44,19 +44,19 @@ def items_by_kind(
     """Attribute of a Run → tag → Items.
 
     Args:
-        places: of the values, as `in_order` returns them.
+        locations: of the values, as `in_order` returns them.
         tags: the names of tags by their numbers.
         metadata: tag → its first metadata, which tells its kind.
         files: the files of the run, by their numbers.
         starts: the starts of its sessions.
     """
     by_kind: dict[str, ByName[Items]] = {name: ByName({}, _none(kind)) for name, kind in KINDS.items()}
-    if not len(places):
+    if not len(locations):
         return by_kind
-    steps, wall_times = places["step"].copy(), places["wall_time"].copy()
-    firsts = np.flatnonzero(np.diff(_keys(places), prepend=-1))
-    for first, last in pairwise([*firsts.tolist(), len(places)]):
-        own = places[first:last]
+    steps, wall_times = locations["step"].copy(), locations["wall_time"].copy()
+    firsts = np.flatnonzero(np.diff(_keys(locations), prepend=-1))
+    for first, last in pairwise([*firsts.tolist(), len(locations)]):
+        own = locations[first:last]
         tag, stored_as = tags[int(own["tag"][0])], int(own["kind"][0])
         kind = kind_of(tag, stored_as, metadata[tag].plugin_data.plugin_name if tag in metadata else "")
         restarts = starts.restarts(Epochs.of(own["epoch"])) if starts else ()
@@ -70,6 +70,6 @@ def _none(kind: Kind) -> str:
     return f"no {kind.nouns} {'is' if kind.nouns == kind.noun else 'are'} tagged"
 
 
-def _keys(places: NDArray[np.void]) -> NDArray[np.int64]:
-    keys: NDArray[np.int64] = places["tag"].astype(np.int64) << 8 | places["kind"]
+def _keys(locations: NDArray[np.void]) -> NDArray[np.int64]:
+    keys: NDArray[np.int64] = locations["tag"].astype(np.int64) << 8 | locations["kind"]
     return keys

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Returns", "SessionStarts", "Standing", "standing"]
 
 _MAX_STEP = np.iinfo(np.int64).max
-_PLACE_BITS = 40  # for a trillion points, and eight million tags
+_POSITION_BITS = 40  # for a trillion points, and eight million tags
 
 
 class Standing(IntEnum):
@@ -68,12 +68,12 @@ class Returns:
     """Where steps come back, by tag: tells the same as `standing`, of points that are too many to be kept.
 
     While a tag's steps rise, its first step is the lowest of those to come, so only the points at which they do not
-    rise are added, in the order of their places. Those with a higher step than a later one have no effect: they are
+    rise are added, in the order of their positions. Those with a higher step than a later one have no effect: they are
     dropped.
 
     >>> returns = Returns()
-    >>> for place, step in [(4, 2), (6, 3), (9, 1)]:
-    ...     returns.add(0, place, step)
+    >>> for position, step in [(4, 2), (6, 3), (9, 1)]:
+    ...     returns.add(0, position, step)
     >>> returns.close()
     >>> len(returns), returns.supersede(np.zeros(3, int), np.array([0, 8, 9]), np.array([0, 1, 1]))
     (1, array([False,  True, False]))
@@ -85,29 +85,33 @@ class Returns:
     def __len__(self) -> int:
         return sum(map(len, self._by_tag.values()))
 
-    def add(self, tag: int, place: int, step: int) -> None:
-        """Add a point, at a place after all others of its tag."""
+    def add(self, tag: int, position: int, step: int) -> None:
+        """Add a point, at a position after all others of its tag."""
         returns = self._by_tag.setdefault(tag, [])
         while returns and returns[-1][1] >= step:
             returns.pop()
-        returns.append((place, step))
+        returns.append((position, step))
 
     def close(self) -> None:
         """All points were added."""
-        rows = [(tag << _PLACE_BITS | place, step) for tag, own in sorted(self._by_tag.items()) for place, step in own]
+        rows = [
+            (tag << _POSITION_BITS | position, step)
+            for tag, own in sorted(self._by_tag.items())
+            for position, step in own
+        ]
         self._keys, self._steps = np.array(rows, np.int64).reshape(-1, 2).T
 
     def supersede(
-        self, tags: NDArray[np.int64], places: NDArray[np.int64], steps: NDArray[np.int64]
+        self, tags: NDArray[np.int64], positions: NDArray[np.int64], steps: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
         """bool[n], for each of n points: whether a later one of its tag that was added has its step or a lower one."""
         if not len(self._keys):
             return np.zeros(len(steps), np.bool_)
-        following = np.searchsorted(self._keys, tags << _PLACE_BITS | places, side="right")
+        following = np.searchsorted(self._keys, tags << _POSITION_BITS | positions, side="right")
         exists = following < len(self._keys)
         following[~exists] = 0
         is_superseded: NDArray[np.bool_] = (
-            exists & (self._keys[following] >> _PLACE_BITS == tags) & (self._steps[following] <= steps)
+            exists & (self._keys[following] >> _POSITION_BITS == tags) & (self._steps[following] <= steps)
         )
         return is_superseded
 

@@ -71,7 +71,7 @@ class Run(ItemsByKind, Tabular):
         self._file_marks = tuple(collector.file_marks)
         self.versions: tuple[str, ...] = tuple(collector.versions)
         self.records: tuple[int, ...] = tuple(collector.records)
-        self._places = tuple(collector.places)
+        self._locations = tuple(collector.locations)
         self._points = collector.points
         columns = self._points.columns(copy=copy)
         series = {
@@ -119,9 +119,9 @@ class Run(ItemsByKind, Tabular):
 
     @cached_property
     def _items(self) -> Mapping[str, ByName[Items]]:
-        self._places = (places := in_order(self._places),)
+        self._locations = (locations := in_order(self._locations),)
         tags = {number: tag for tag, number in self._numbers.items()}
-        return items_by_kind(places, tags, self.metadata, self._stored, self._starts)
+        return items_by_kind(locations, tags, self.metadata, self._stored, self._starts)
 
     @cached_property
     def hparams(self) -> dict[str, bool | float | str]:

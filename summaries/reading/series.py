@@ -29,8 +29,37 @@ if TYPE_CHECKING:
 __all__ = ["Items", "Scalars", "Series"]
 
 
+class _Points:
+    """The points of one tag, in the order they were written, and which of them stand after restarts."""
+
+    tag: str
+    step: NDArray[np.int64]
+    restarts: Sequence[tuple[int, int]]
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @cached_property
+    def standing(self) -> NDArray[np.uint8]:
+        """uint8[n]: a `Standing` code for each point."""
+        return standing(self.step, self.restarts)
+
+    def _last_at(self, step: int) -> int:
+        """The index of the last point with this step."""
+        wanted, steps = np.asarray(step), self.step
+        if wanted.ndim or wanted.dtype.kind not in "biuf":
+            raise TypeError(f"a step is one integer, got {step!r}")
+        at = np.flatnonzero(steps == step)
+        if len(at):
+            return int(at[-1])
+        below, above = steps[steps < step], steps[steps > step]
+        near = [*([below.max()] if len(below) else []), *([above.min()] if len(above) else [])]
+        hint = f"the nearest {'step is' if len(near) == 1 else 'steps are'} {' and '.join(map(str, near))}"
+        raise LookupError(f"{quoted(self.tag)} has nothing at step {step}; {hint if near else 'it has no steps'}")
+
+
 @dataclass(frozen=True, eq=False)
-class Series:
+class Series(_Points):
     """The scalars of one tag: all points, in the order they were written.
 
     Attributes:
@@ -56,9 +85,6 @@ class Series:
     Several starts between the same two points are reduced to the lowest step of these and later ones, and the last.
     """
 
-    def __len__(self) -> int:
-        return len(self.step)
-
     def __repr__(self) -> str:
         return f"Series({quoted(self.tag)}, {presented('display.series_text', self)})"
 
@@ -78,7 +104,7 @@ class Series:
         >>> Series("loss", np.array([10, 20]), np.zeros(2), np.array([0.5, 0.25])).at(20)
         0.25
         """
-        return float(self.value[_last_at(self.step, step, self.tag)])
+        return float(self.value[self._last_at(step)])
 
     def plot(
         self,
@@ -105,11 +131,6 @@ class Series:
         axes: Axes = presented("plots.plot_series", self, ax, x=x, smoothing=smoothing, logy=logy, **style)
         return axes
 
-    @cached_property
-    def standing(self) -> NDArray[np.uint8]:
-        """uint8[n]: a `Standing` code for each point."""
-        return standing(self.step, self.restarts)
-
     def latest(self) -> Series:
         """The valid points: no later session start or point of this tag has their step or a lower one."""
         stands = self.standing == Standing.STANDS
@@ -129,7 +150,7 @@ class Scalars(ByName[Series]):
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
+class Items(_Points):
     """The values of one tag that are not scalars, in the order they were written.
 
     A value is read from its file and decoded on access: `items[i]`, or in a loop over `items`. The properties of `Run`
@@ -152,13 +173,10 @@ class Items:
     tag: str
     step: NDArray[np.int64]
     wall_time: NDArray[np.float64]
-    _places: NDArray[np.void] = field(repr=False)
+    _locations: NDArray[np.void] = field(repr=False)
     _files: Sequence[StoredFile] = field(repr=False)
     _decode: Callable[[Summary.Value], Any] = field(repr=False)
     restarts: Sequence[tuple[int, int]] = field(default=(), repr=False)
-
-    def __len__(self) -> int:
-        return len(self.step)
 
     def __repr__(self) -> str:
         steps = f", steps {self.step.min()} to {self.step.max()}" if len(self) else ""
@@ -175,7 +193,7 @@ class Items:
             TypeError: the step is no number.
             OSError, UndecodableError: as for `items[index]`.
         """
-        return self[_last_at(self.step, step, self.tag)]
+        return self[self._last_at(step)]
 
     def __getitem__(self, index: int | slice) -> Any:
         """Return the value at an index; of a slice, a list of values.
@@ -188,9 +206,9 @@ class Items:
         """
         if isinstance(index, slice):
             return [self[i] for i in range(len(self))[index]]
-        place = self._places[operator.index(index)]
-        stored = self._files[place["file"]]
-        offset, length = int(place["offset"]), int(place["length"])
+        location = self._locations[operator.index(index)]
+        stored = self._files[location["file"]]
+        offset, length = int(location["offset"]), int(location["length"])
         with stored.open() as file:
             data = file.read_range(offset, length)
         try:
@@ -211,27 +229,8 @@ class Items:
         """All values, decoded at each access."""
         return list(self)
 
-    @cached_property
-    def standing(self) -> NDArray[np.uint8]:
-        """uint8[n]: a `Standing` code for each value."""
-        return standing(self.step, self.restarts)
-
     def latest(self) -> Items:
         """The valid values: no later session start or value of this tag has their step or a lower one."""
         stands = self.standing == Standing.STANDS
-        places = self._places[stands]
-        return Items(self.tag, self.step[stands], self.wall_time[stands], places, self._files, self._decode)
-
-
-def _last_at(steps: NDArray[np.int64], step: int, tag: str) -> int:
-    """The index of the last point with this step."""
-    wanted = np.asarray(step)
-    if wanted.ndim or wanted.dtype.kind not in "biuf":
-        raise TypeError(f"a step is one integer, got {step!r}")
-    at = np.flatnonzero(steps == step)
-    if len(at):
-        return int(at[-1])
-    below, above = steps[steps < step], steps[steps > step]
-    near = [*([below.max()] if len(below) else []), *([above.min()] if len(above) else [])]
-    hint = f"the nearest {'step is' if len(near) == 1 else 'steps are'} {' and '.join(map(str, near))}"
-    raise LookupError(f"{quoted(tag)} has nothing at step {step}; {hint if near else 'it has no steps'}")
+        locations = self._locations[stands]
+        return Items(self.tag, self.step[stands], self.wall_time[stands], locations, self._files, self._decode)

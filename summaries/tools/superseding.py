@@ -31,19 +31,19 @@ class Latest(Edit):
     """Keeps the values that stand. First `see` everything, then `rewind`, then it is an edit."""
 
     def __init__(self) -> None:
-        self._place = 0  # how many values there are before the next one, in all files
-        self._first_places: dict[int, int] = {}  # of each file
+        self._position = 0  # how many values there are before the next one, in all files
+        self._first_positions: dict[int, int] = {}  # of each file
         self._last = np.full(0, _LOWEST)  # the last step, by tag
         self._returns, self._starts = Returns(), Returns()  # of each tag, and of sessions
 
     def begin_file(self, number: int) -> None:
         """Note that the values of the next file follow."""
-        self._place = self._first_places.setdefault(number, self._place)
+        self._position = self._first_positions.setdefault(number, self._position)
 
     def see(self, index: Index, tags: Tags) -> None:
         """Take a stretch, in order, of all files."""
         self._see_starts(index)
-        places, steps = self._columns(index)
+        positions, steps = self._columns(index)
         rows = np.flatnonzero(index.values["kind"] != KIND_NOTHING)
         own = index.values["tag"][rows]
         rows = rows[np.argsort(own, kind="stable")]
@@ -54,8 +54,10 @@ class Latest(Edit):
         before[new_tag] = self._last[own[new_tag]]
         self._last[own] = steps  # of equal tags, the last one counts
         back = np.flatnonzero(steps <= before)
-        for tag, place, step in zip(own[back].tolist(), places[rows[back]].tolist(), steps[back].tolist(), strict=True):
-            self._returns.add(tag, place, step)
+        for tag, position, step in zip(
+            own[back].tolist(), positions[rows[back]].tolist(), steps[back].tolist(), strict=True
+        ):
+            self._returns.add(tag, position, step)
 
     def rewind(self) -> None:
         """All was seen."""
@@ -64,20 +66,20 @@ class Latest(Edit):
 
     def keeps(self, index: Index, tags: Tags) -> Mask:
         """Which values stand."""
-        places, steps = self._columns(index)
+        positions, steps = self._columns(index)
         own = index.values["tag"].astype(np.int64)
-        superseded = self._returns.supersede(own, places, steps)
-        superseded |= self._starts.supersede(np.zeros_like(own), places, steps)
+        superseded = self._returns.supersede(own, positions, steps)
+        superseded |= self._starts.supersede(np.zeros_like(own), positions, steps)
         stands: Mask = ~superseded | (index.values["kind"] == KIND_NOTHING)
         return stands
 
     def _columns(self, index: Index) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The place and the step of each value."""
+        """The position and the step of each value."""
         count = len(index.values)
-        places = np.arange(self._place, self._place + count)
-        self._place += count
-        return places, index.events["step"][index.values["event"]]
+        positions = np.arange(self._position, self._position + count)
+        self._position += count
+        return positions, index.events["step"][index.values["event"]]
 
     def _see_starts(self, index: Index) -> None:
         for row in index.events[index.events["what"] == START]:
-            self._starts.add(0, self._place + int(row["first"]), int(row["step"]))
+            self._starts.add(0, self._position + int(row["first"]), int(row["step"]))
