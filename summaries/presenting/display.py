@@ -11,13 +11,10 @@ import numpy as np
 from summaries.errors import is_damaged
 from summaries.presenting.markup import amount, block, colored, line, short, sparkline, table
 from summaries.reading.kinds import KINDS
-from summaries.reading.restarts import Standing
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from summaries.errors import Fault
     from summaries.presenting.markup import Markup
@@ -88,7 +85,7 @@ def _row(series: Series) -> tuple[object, ...]:
     if not len(series):
         return short(series.tag), 0, None, None, None, None, None
     steps = f"{series.step.min():,} to {series.step.max():,}"
-    return short(series.tag), len(series), steps, *_numbers(series), sparkline(_standing(series))
+    return short(series.tag), len(series), steps, *_numbers(series), sparkline(series.latest().value)
 
 
 def _numbers(series: Series) -> tuple[float, float, float]:
@@ -96,11 +93,6 @@ def _numbers(series: Series) -> tuple[float, float, float]:
     finite = series.value[np.isfinite(series.value)]
     least, largest = (float(finite.min()), float(finite.max())) if len(finite) else (np.nan, np.nan)
     return float(series.value[-1]), least, largest
-
-
-def _standing(series: Series) -> NDArray[np.float64]:
-    stands: NDArray[np.float64] = series.value[series.standing == Standing.STANDS]
-    return stands
 
 
 def _oddities(series: Series) -> list[str]:
@@ -140,7 +132,7 @@ def _steps(run: Run) -> str:
 
 def _of_tag(run: Run, tag: str) -> tuple[object, object]:
     series = run.scalars.get(tag)
-    return (None, None) if series is None else (float(series.value[-1]), sparkline(_standing(series)))
+    return (None, None) if series is None else (float(series.value[-1]), sparkline(series.latest().value))
 
 
 def _common(runs: Mapping[str, Run]) -> str:

@@ -124,9 +124,7 @@ class Collector:
         faults = faults if end else [empty_file()]
         tails = [fault.offset for fault in faults if fault.kind is FaultKind.UNFINISHED_TAIL]
         self.settled = min([end, *tails])
-        if not self.records[-1]:
-            faults = [no_event_file(fault, end) for fault in faults]
-        self.faults += [fault.located(file.path) for fault in faults]
+        self.faults += [no_event_file(fault, end).located(file.path) for fault in faults]
 
     def _take(self, index: Index) -> None:
         self.records[-1] += index.records

@@ -210,14 +210,11 @@ def _items(storage: Storage, file: StoredFile | str) -> Iterator[Batch | Fault]:
         yield empty_file()
     parser.close()
     for item in parser.items():
-        yield no_event_file(item, end) if isinstance(item, Fault) and not parser.number else item
+        yield no_event_file(item, end) if isinstance(item, Fault) else item
 
 
 def no_event_file(fault: Fault, end: int) -> Fault:
-    """The fault to report for a file of `end` bytes without a record.
-
-    A fault that spans the whole file means that the file is not an event file.
-    """
+    """The fault to report of a file of `end` bytes: one that spans it all means that it is not an event file."""
     if fault.kind is not FaultKind.DAMAGED_LENGTH or fault.offset or fault.length != end:
         return fault
     return replace(fault, kind=FaultKind.NO_EVENT_FILE, reason=f"no record in the file, {fault.reason}")
