@@ -189,10 +189,9 @@ class ScannedReader(Reader):
         size = HEADER_BYTES + int.from_bytes(buffer[pos : pos + 8].tobytes(), "little") + FOOTER_BYTES
         self._unusual_bytes = min(2 * self._unusual_bytes + size, _STRETCH_BYTES) if pos == self._unusual_stop else 0
         data = buffer[pos : pos + max(size, self._unusual_bytes)].tobytes()
-        whole = (
-            ([HEADER_BYTES], [size - FOOTER_BYTES]) if len(data) == size else whole_records(data, 0, MAX_RECORD_BYTES)
-        )
-        starts, stops = whole
+        starts, stops = [HEADER_BYTES], [size - FOOTER_BYTES]
+        if len(data) > size:
+            starts, stops = whole_records(data, 0, MAX_RECORD_BYTES)
         for start, stop in zip(starts, stops, strict=True):
             at = pos + start - HEADER_BYTES
             if rows.add(data[start:stop], at, base + at, number + int(rows.cursor[1])):
