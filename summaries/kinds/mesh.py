@@ -26,11 +26,7 @@ _PARTS = (MeshPluginData.VERTEX, MeshPluginData.FACE, MeshPluginData.COLOR)
 
 
 def mesh(
-    tag: str,
-    vertices: Any,
-    colors: Any = None,
-    faces: Any = None,
-    config_dict: Mapping[str, Any] | None = None,
+    tag: str, vertices: Any, colors: Any = None, faces: Any = None, config_dict: Mapping[str, Any] | None = None
 ) -> Summary:
     """A Summary of a mesh, or of a point cloud if there are no faces.
 

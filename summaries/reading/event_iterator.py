@@ -29,15 +29,7 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import Storage, StoredFile
     from summaries.wire.records import Batch
 
-__all__ = [
-    "empty_file",
-    "events_at",
-    "events_of",
-    "no_event_file",
-    "read_events",
-    "records_of",
-    "summary_iterator",
-]
+__all__ = ["empty_file", "events_at", "events_of", "no_event_file", "read_events", "records_of", "summary_iterator"]
 
 
 def summary_iterator(

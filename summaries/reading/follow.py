@@ -54,11 +54,7 @@ def follow_files(
 
 
 def _follow(
-    storage: Storage,
-    path: str,
-    files: list[StoredFile],
-    stop: threading.Event | None,
-    timeout_secs: float | None,
+    storage: Storage, path: str, files: list[StoredFile], stop: threading.Event | None, timeout_secs: float | None
 ) -> Iterator[tuple[str, Iterator[Batch | Fault]]]:
     followed: dict[str, _Followed] = {}
     quiet_since = time.monotonic()

@@ -107,13 +107,7 @@ class Series(_Points):
         return float(self.value[self._last_at(step)])
 
     def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        x: str = "step",
-        smoothing: float = 0.0,
-        logy: bool = False,
-        **style: Any,
+        self, ax: Axes | None = None, *, x: str = "step", smoothing: float = 0.0, logy: bool = False, **style: Any
     ) -> Axes:
         """Plot the points that stand; fainter, those that a restart superseded. A dotted line marks each restart.
 
