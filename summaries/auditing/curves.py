@@ -1,4 +1,4 @@
-"""Curves: the points of a tag, thinned for drawing (`presenting.thinning`), and means of them. Rules never use them."""
+"""Curves: the points of a tag, thinned for drawing by `summaries.thinning`, and means of them. Rules never use them."""
 
 from __future__ import annotations
 

@@ -32,10 +32,10 @@ from summaries.auditing.signals.tags import table_of
 from summaries.auditing.spool import Ordered, Spool
 from summaries.execution.tasks import Died, run_tasks
 from summaries.execution.turns import groups, in_turns
-from summaries.presenting.thinning import STRETCHES, thin
 from summaries.reading.annotations import label_of, notes_of
 from summaries.reading.run import read_files
 from summaries.storage.protocols import expecting
+from summaries.thinning import STRETCHES, thin
 
 if TYPE_CHECKING:
     import os

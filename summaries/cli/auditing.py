@@ -15,8 +15,8 @@ from summaries.auditing.report.json import parts as json_parts
 from summaries.auditing.reports import Report
 from summaries.cli.audit import FORMATS
 from summaries.cli.output import format_of, opened
-from summaries.presenting.terminal import console, printable, progress_bar
 from summaries.storage.credentials import without_credentials
+from summaries.terminal import console, printable, progress_bar
 from summaries.words import counted
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from summaries.presenting.terminal import encodes, shortened
+from summaries.terminal import encodes, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import click
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import access_options, examples, executor_option, jobs_option, output_option
 from summaries.cli.output import format_of, opened
-from summaries.presenting.terminal import console, progress_bar
+from summaries.terminal import console, progress_bar
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

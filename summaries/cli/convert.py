@@ -10,8 +10,8 @@ import click
 from summaries import tools
 from summaries.cli.faults import Troubles
 from summaries.cli.options import access_options, examples, runs_option, tags_option
-from summaries.presenting.terminal import printable, progress_bar
 from summaries.storage.credentials import without_credentials
+from summaries.terminal import printable, progress_bar
 from summaries.tools.choices import FORMATS
 from summaries.words import counted
 

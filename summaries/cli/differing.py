@@ -13,7 +13,7 @@ from rich.text import Text
 from summaries.cli.columns import Column, is_bounded, print_columns
 from summaries.cli.faults import Troubles
 from summaries.cli.formats import kind_text, number_text, step_text
-from summaries.presenting.terminal import console, printable, progress_bar
+from summaries.terminal import console, printable, progress_bar
 from summaries.tools.described import plain
 from summaries.tools.differing import Diff, RunDiff, TagDiff, diff
 from summaries.words import counted, listed

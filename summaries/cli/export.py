@@ -13,8 +13,8 @@ from summaries import tools
 from summaries.cli.candidates import complete_runs
 from summaries.cli.faults import Troubles
 from summaries.cli.options import access_options, examples, executor_option, json_option, runs_option, tags_option
-from summaries.presenting.terminal import printable, progress_bar
 from summaries.storage.credentials import without_credentials
+from summaries.terminal import printable, progress_bar
 from summaries.words import counted
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from summaries.cli.columns import Column, is_bounded, print_columns
 from summaries.cli.faults import Troubles
 from summaries.cli.formats import duration_text, kinds_text, size_text, step_text, time_text
 from summaries.cli.ls import SORTS
-from summaries.presenting.terminal import console, printable, progress_bar
+from summaries.terminal import console, printable, progress_bar
 from summaries.tools.dumping import fault_as_dict
 from summaries.tools.listing import Listing, demand_runs, ls
 from summaries.words import counted

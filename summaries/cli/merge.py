@@ -12,7 +12,7 @@ from summaries.cli.candidates import complete_runs
 from summaries.cli.faults import Troubles
 from summaries.cli.options import access_options, examples, json_option
 from summaries.cli.rewriting import STATUS, new_place_option, report
-from summaries.presenting.terminal import printable, progress_bar
+from summaries.terminal import printable, progress_bar
 from summaries.words import counted
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 from summaries import tools
 from summaries.cli.candidates import complete_runs
 from summaries.cli.options import examples, storage_options
-from summaries.presenting.terminal import printable
+from summaries.terminal import printable
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.comparison.hyperparameters import alike, from_name
 from summaries.cli.faults import Troubles
-from summaries.presenting.terminal import printable, progress_bar
 from summaries.storage.credentials import without_credentials
+from summaries.terminal import printable, progress_bar
 from summaries.tools.places import RunsAt
 from summaries.tools.reduction import reduce, write_groups, write_groups_csv
 from summaries.words import counted

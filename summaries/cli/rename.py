@@ -11,7 +11,7 @@ from summaries.cli.candidates import complete_runs, complete_tags
 from summaries.cli.faults import Troubles
 from summaries.cli.options import access_options, examples, json_option
 from summaries.cli.rewriting import STATUS, new_place_option, report
-from summaries.presenting.terminal import progress_bar
+from summaries.terminal import progress_bar
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access

@@ -11,7 +11,7 @@ import click
 
 from summaries.cli.faults import Troubles
 from summaries.cli.options import access_options, json_option, runs_option
-from summaries.presenting.terminal import printable, progress_bar
+from summaries.terminal import printable, progress_bar
 from summaries.words import counted
 
 if TYPE_CHECKING:

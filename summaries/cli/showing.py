@@ -27,18 +27,8 @@ from summaries.cli.formats import (
 )
 from summaries.cli.plot import MARKS, STYLES, Curve, plot, smoothed
 from summaries.errors import FormatError
-from summaries.presenting.terminal import (
-    BARS,
-    PLAIN_BARS,
-    console,
-    encodes,
-    printable,
-    progress_bar,
-    shortened,
-    sparkline,
-)
 from summaries.reading.annotations import ANNOTATIONS
-from summaries.reading.kinds import KINDS
+from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, progress_bar, shortened, sparkline
 from summaries.tools.described import plain
 from summaries.tools.listing import demand_runs
 from summaries.tools.readable import read_places
@@ -268,18 +258,17 @@ def _other_columns(console: Console, rows: Sequence[tuple[_Shown, TagStatistics]
 
 def _last(console: Console, shown: _Shown, found: TagStatistics) -> str:
     """What the last value of a tag is, in a few words."""
-    shown_as = KINDS[found.kind].shown_as
-    if shown_as == "text":
+    if found.kind == "texts":
         return ""  # printed below
     try:
         value = getattr(shown.run, found.kind)[found.tag][-1]
     except (FormatError, OSError) as error:
         return printable(error.fault.reason if isinstance(error, FormatError) else str(error))
-    if shown_as == "histogram":
+    if found.kind == "histograms":
         return _histogram(console, value)
-    if shown_as == "image":
+    if found.kind == "images":
         return f"{value.width} x {value.height}, {size_text(sum(map(len, value.encoded)))}"
-    if shown_as == "audio":
+    if found.kind == "audio":
         return size_text(sum(map(len, value.encoded)))
     return f"{value.dtype} {' x '.join(map(str, value.shape))}".rstrip() if isinstance(value, np.ndarray) else ""
 
@@ -300,17 +289,16 @@ def _histogram(console: Console, buckets: np.ndarray[Any, np.dtype[np.float64]])
 def _print_texts(console: Console, shown: Sequence[_Shown], options: _Options, *, several: bool) -> None:
     """Print the last text of each tag."""
     for one in shown:
-        others = (found for found in one.statistics if found.values is None)
-        for found in (found for found in others if KINDS[found.kind].shown_as == "text"):
+        for found in (found for found in one.statistics if found.kind == "texts"):
             place = f"{one.name}: " if several else ""
             console.print(Text(f"\n{place}{printable(found.tag)}, step {step_text(found.steps[1])}", "bold"))
-            for line in _text_lines(one, found, options):
+            for line in _text_lines(one, found.tag, options):
                 console.print(Text(f"  {line}"), soft_wrap=not is_bounded(console))
 
 
-def _text_lines(shown: _Shown, found: TagStatistics, options: _Options) -> Iterator[str]:
+def _text_lines(shown: _Shown, tag: str, options: _Options) -> Iterator[str]:
     try:
-        value = getattr(shown.run, found.kind)[found.tag][-1]
+        value = shown.run.texts[tag][-1]
     except (FormatError, OSError) as error:
         yield printable(str(error))
         return

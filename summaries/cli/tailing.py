@@ -18,8 +18,8 @@ from summaries.cli.faults import Troubles
 from summaries.cli.formats import duration_text, kind_text, number_text, step_text, time_text
 from summaries.errors import FormatError
 from summaries.patterns import demand_match, matcher
-from summaries.presenting.terminal import BARS, PLAIN_BARS, console, encodes, printable, sparkline
 from summaries.storage.files import remembering
+from summaries.terminal import BARS, PLAIN_BARS, console, encodes, printable, sparkline
 from summaries.tools.described import plain_number
 from summaries.tools.listing import demand_runs
 from summaries.tools.tailing import Point, Tailed

@@ -11,9 +11,9 @@ import click
 from summaries.cli.candidates import complete_runs
 from summaries.cli.faults import UNREAD, Troubles, error_text
 from summaries.cli.options import access_options, examples, executor_option
-from summaries.presenting.terminal import printable
 from summaries.storage.logdir import files_below
 from summaries.storage.protocols import UnreachableError
+from summaries.terminal import printable
 from summaries.words import counted
 
 if TYPE_CHECKING:

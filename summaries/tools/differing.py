@@ -12,9 +12,9 @@ import numpy as np
 
 from summaries.errors import FormatError
 from summaries.patterns import demand_match, matcher, several
-from summaries.reading.kinds import NOUNS
 from summaries.reading.run import Run
 from summaries.tools.exporting.runs import RunsBelow
+from summaries.tools.listing import KINDS
 
 if TYPE_CHECKING:
     import os
@@ -223,7 +223,7 @@ def _run_diff(
     a: Run, b: Run, wanted: Callable[[str], bool], tolerances: tuple[float, float], *, common_steps: bool
 ) -> RunDiff:
     found: list[TagDiff] = []
-    for kind in NOUNS:
+    for kind in KINDS:
         first, second = getattr(a, kind), getattr(b, kind)
         compare = _scalars if kind == "scalars" else _items
         found += (
@@ -245,7 +245,7 @@ def _run_diff(
 
 
 def _tags_with_values(run: Run) -> list[str]:
-    return [tag for kind in NOUNS for tag in getattr(run, kind)]
+    return [tag for kind in KINDS for tag in getattr(run, kind)]
 
 
 def _scalars(kind: str, a: Series, b: Series, tolerances: tuple[float, float]) -> TagDiff:

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["Listing", "demand_runs", "ls"]
+__all__ = ["KINDS", "Listing", "demand_runs", "ls"]
+
+KINDS = tuple(NOUNS)
+"""The attributes of `Run` that map tags to values."""
 
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
 
@@ -193,7 +196,7 @@ def _values(run: Run, wanted: Callable[[str], bool]) -> tuple[dict[str, int], li
     """The number of wanted tags by kind, and their values."""
     counts: dict[str, int] = {}
     values: list[Series | Items] = []
-    for kind in NOUNS:
+    for kind in KINDS:
         own = [one for tag, one in getattr(run, kind).items() if wanted(tag)]
         if own:
             counts[kind] = len(own)

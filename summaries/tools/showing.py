@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.patterns import matcher
-from summaries.reading.kinds import NOUNS
 from summaries.reading.restarts import Standing
 from summaries.reading.run import Run, read_run
 from summaries.reading.series import Series
+from summaries.tools.listing import KINDS
 
 if TYPE_CHECKING:
     import os
@@ -119,7 +119,7 @@ def show(
     run = run if isinstance(run, Run) else read_run(run, **access)
     wanted = matcher(tags)
     found: list[TagStatistics] = []
-    for kind in NOUNS:
+    for kind in KINDS:
         found += (
             _statistics(kind, one, latest=latest) for tag, one in getattr(run, kind).items() if wanted(tag) and len(one)
         )

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from summaries.patterns import matcher
 from summaries.reading.growing import GrowingRun
-from summaries.reading.kinds import KINDS, NOUNS
 from summaries.storage.files import place_of, remembering
 from summaries.storage.logdir import run_directories
+from summaries.tools.listing import KINDS
 from summaries.tools.readable import path_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Point:
             OSError: the file can no longer be read.
             UndecodableError: the bytes are no text.
         """
-        if self.value is not None or KINDS[self.kind].shown_as != "text":
+        if self.kind != "texts":
             return None
         found = self._values[self._index]  # type: ignore[index]
         return found if isinstance(found, str) else "\n".join(map(str, found.flat))
@@ -159,7 +159,7 @@ class Tailed:
 
     def _new(self, path: str, run: Run, most: int | None) -> Iterator[Point]:
         """The points that were not there at the last look."""
-        for kind in NOUNS:
+        for kind in KINDS:
             for tag, values in getattr(run, kind).items():
                 if not self._wanted(tag):
                     continue

@@ -14,7 +14,7 @@ from summaries.auditing.signals.loss_names import is_plain
 from summaries.auditing.signals.objectives import main_loss
 from summaries.auditing.signals.roles import without_split
 from summaries.auditing.statistics.robust import median
-from summaries.presenting.thinning import thin
+from summaries.thinning import thin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import summaries
-from summaries.presenting.terminal import broken, printable
+from summaries.terminal import broken, printable
 from summaries.words import counted
 
 if TYPE_CHECKING:

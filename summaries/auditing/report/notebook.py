@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.findings import Severity, counts
 from summaries.auditing.report.text import failure_text, steps_text
-from summaries.presenting.markup import Markup, amount, block, colored, line, short, sparkline, table
+from summaries.markup import Markup, amount, block, colored, line, short, sparkline, table
 from summaries.storage.files import write_temporary
 
 if TYPE_CHECKING:

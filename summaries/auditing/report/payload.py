@@ -10,8 +10,8 @@ import numpy as np
 from summaries.auditing.curves import means
 from summaries.auditing.report.packed import Arrays, body, plain
 from summaries.auditing.report.panels import panels
-from summaries.presenting.sparklines import coordinates
-from summaries.presenting.thinning import STRETCHES, thin
+from summaries.sparklines import coordinates
+from summaries.thinning import STRETCHES, thin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from summaries.presenting.thinning import thin
+from summaries.thinning import thin
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from summaries.presenting import terminal
+from summaries import terminal
 
 NAME = "sweep/learning_rate=0.001/seed=1"
 
