@@ -117,7 +117,8 @@ def read_events(
     else:
         raise ValueError(f'on_fault must be "raise", "skip" or a function, got {on_fault!r}')
     if follow:
-        return _followed(follow_files(path, stop, timeout_secs, storage_options=storage_options), handle)
+        followed = follow_files(path, stop, timeout_secs, storage_options=storage_options)
+        return (event for file, items in followed for event in _events(items, file, handle))
     return events_at(path, handle, storage_options=storage_options)
 
 
@@ -151,13 +152,6 @@ def _remote_events(storage: Storage, path: str, handle: Callable[[Fault], object
         with expecting(files):
             for file in files:
                 yield from _events(_items(storage, file), file.path, handle)
-
-
-def _followed(
-    followed: Iterator[tuple[str, Iterator[Batch | Fault]]], handle: Callable[[Fault], object]
-) -> Iterator[Event]:
-    for file, items in followed:
-        yield from _events(items, file, handle)
 
 
 def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault], object]) -> Iterator[Event]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from summaries.reading.media import Audio, Images
 from summaries.wire.layout import KIND_AUDIO, KIND_HISTOGRAM, KIND_IMAGE
+from summaries.wire.pb import HParamsPluginData
 from summaries.wire.tensors import decode_tensor
 
 if TYPE_CHECKING:
@@ -19,11 +21,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from summaries.reading.series import Items
-    from summaries.wire.pb import Summary
+    from summaries.wire.pb import Summary, SummaryMetadata
 
     ShownAs = Literal["histogram", "image", "audio", "text", "tensor"]
 
-__all__ = ["KINDS", "NOUNS", "ItemsByKind", "Kind", "kind_of"]
+__all__ = ["KINDS", "NOUNS", "ItemsByKind", "Kind", "hyperparameters", "kind_of"]
+
+_SESSION_START_TAG = "_hparams_/session_start_info"
 
 
 def _histogram(value: Summary.Value) -> NDArray[np.float64]:
@@ -72,8 +76,8 @@ def _audio(value: Summary.Value) -> Audio:
 def _texts(value: Summary.Value) -> str | NDArray[Any]:
     """A str, or an object array of str if there are several."""
     array = _strings(value, "text")
-    texts = np.array([_text(item) for item in array.flat] + [None], object)[:-1]
-    return str(texts[0]) if len(texts) == 1 else texts.reshape(array.shape)
+    texts = np.array([_text(item) for item in array.flat], object).reshape(array.shape)
+    return str(texts.item()) if texts.size == 1 else texts
 
 
 def _tensor(value: Summary.Value) -> Any:
@@ -192,3 +196,20 @@ def kind_of(tag: str, stored_as: int, plugin: str) -> Kind:
     if not plugin and tag.endswith("/text_summary"):  # as torch and tensorboardX name it
         plugin = "text"
     return _BY_STORED_AS.get(stored_as) or _BY_PLUGIN.get(plugin, _BY_PLUGIN[""])
+
+
+def hyperparameters(metadata: Mapping[str, SummaryMetadata]) -> dict[str, bool | float | str]:
+    """Hyperparameter → value, from the hparams dashboard's session start; {} if it is missing or unreadable."""
+    if _SESSION_START_TAG not in metadata:
+        return {}
+    data = HParamsPluginData()
+    try:
+        data.ParseFromString(metadata[_SESSION_START_TAG].plugin_data.content)
+    except DecodeError:
+        return {}
+    values: dict[str, bool | float | str] = {}
+    for name, value in sorted(data.session_start_info.hparams.items()):  # a map of protobuf has no order
+        kind = value.WhichOneof("kind")
+        if kind in ("number_value", "string_value", "bool_value"):
+            values[name] = getattr(value, kind)
+    return values

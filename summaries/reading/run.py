@@ -14,9 +14,8 @@ from summaries.patterns import matcher, several
 from summaries.reading.by_name import ByName
 from summaries.reading.collector import Collector
 from summaries.reading.graphs import graph_of, run_metadata_of
-from summaries.reading.hyperparameters import hyperparameters
 from summaries.reading.items import in_order, items_by_kind
-from summaries.reading.kinds import ItemsByKind
+from summaries.reading.kinds import ItemsByKind, hyperparameters
 from summaries.reading.presented import presented
 from summaries.reading.restarts import SessionStarts
 from summaries.reading.series import Scalars, Series
