@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GrowingRun"]
 
-_SEAM_BYTES = 256  # a file that was replaced has other bytes before the place where reading stopped
+_SEAM_BYTES = 256  # a file that was replaced has other bytes before the position where reading stopped
 
 
 class GrowingRun:
@@ -94,7 +94,7 @@ class GrowingRun:
         return True
 
     def _last_bytes(self, file: StoredFile) -> bytes:
-        """The bytes before the place where reading stopped."""
+        """The bytes before the position where reading stopped."""
         settled = self._collector.settled
         with file.open() as opened:
             return opened.read_range(max(settled - _SEAM_BYTES, 0), min(settled, _SEAM_BYTES))

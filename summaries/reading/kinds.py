@@ -135,9 +135,9 @@ class Kind(property):
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    if TYPE_CHECKING:
+    if TYPE_CHECKING:  # nobody asks the class of a Run
 
-        def __get__(self, run: Any, owner: type | None = None, /) -> Mapping[str, Items]: ...
+        def __get__(self, run: Any, owner: type | None = None, /) -> Mapping[str, Items]: ...  # type: ignore[override]
 
 
 class ItemsByKind:
