@@ -55,9 +55,10 @@ def items_by_kind(
         return by_kind
     steps, wall_times = locations["step"].copy(), locations["wall_time"].copy()
     firsts = np.flatnonzero(np.diff(_keys(locations), prepend=-1))
-    for first, last in pairwise([*firsts.tolist(), len(locations)]):
-        own = locations[first:last]
-        tag, stored_as = tags[int(own["tag"][0])], int(own["kind"][0])
+    numbers, stored = (locations[column][firsts].tolist() for column in ("tag", "kind"))
+    bounds = pairwise([*firsts.tolist(), len(locations)])
+    for number, stored_as, (first, last) in zip(numbers, stored, bounds, strict=True):
+        tag, own = tags[number], locations[first:last]
         kind = kind_of(tag, stored_as, metadata[tag].plugin_data.plugin_name if tag in metadata else "")
         restarts = starts.restarts(Epochs.of(own["epoch"])) if starts else ()
         points = steps[first:last], wall_times[first:last]
