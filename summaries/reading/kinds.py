@@ -148,7 +148,7 @@ class ItemsByKind:
 
     # fmt: off
     histograms = Kind(
-        "Tag → float64[k, 3] per step: left edge, right edge, count of each bucket.",
+        "Tag → float64[k, 3] per step, with the left edge, the right edge and the count of each bucket.",
         "histogram", plugin="histograms", stored_as=KIND_HISTOGRAM, shown_as="histogram", decode=_histogram,
     )
     images = Kind(
@@ -164,7 +164,7 @@ class ItemsByKind:
         "text", plugin="text", shown_as="text", decode=_texts,
     )
     pr_curves = Kind(
-        "Tag → array[6, n] per step: true and false positives, true and false negatives, precision, recall.",
+        "Tag → array[6, n] per step, of true and false positives, true and false negatives, precision and recall.",
         "PR curve", plugin="pr_curves",
     )
     meshes = Kind(
