@@ -6,12 +6,13 @@
 - `kinds` turns numbers into summaries; it has a module for each kind. `wire` turns messages and columns into bytes and
   back, without files or clocks; `wire.compiled` does the same at memory speed, in machine code that `native` loads.
 - `writing` contains `SummaryWriter` and the other writers. `storage` accesses local disks and object stores.
-- `reading` returns events one by one, or whole runs as columns. It never imports `kinds`.
+- `reading` returns events one by one, or whole runs as columns. It never imports `kinds`. `presenting` shows them.
 - `auditing` finds out what went wrong in a run: signals, rules, findings, reports. `tools` verifies files, exports runs
   and gives advice on clipping. `execution` runs one task for many runs: in processes, or on a
   cluster.
 
-Imports point down only: cli, tools and auditing, writing and reading, kinds, storage and wire, execution, values.
+Imports point down only: cli, tools and auditing, presenting, writing and reading, kinds, storage and wire, execution,
+values.
 `values` converts users' values to numbers; `errors` defines the faults of files. What is named here is imported when it
 is first used; see `lazy`.
 """
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         errors as errors,
         execution as execution,
         kinds as kinds,
+        presenting as presenting,
         reading as reading,
         storage as storage,
         tools as tools,
@@ -106,7 +108,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            "": "auditing errors execution kinds reading storage tools values wire writing",
+            "": "auditing errors execution kinds presenting reading storage tools values wire writing",
             "auditing": "audit compare",
             "auditing.config": "Config ConfigError",
             "auditing.curves": "Curve",

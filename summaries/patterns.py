@@ -34,13 +34,13 @@ def matcher(patterns: str | Iterable[str] | None) -> Callable[[str], bool]:
     >>> [name for name in ("loss", "loss/train", "val/loss", "gradients/norm") if wanted(name)]
     ['loss', 'loss/train', 'gradients/norm']
     """
-    given = several(patterns)
-    if given is None:
+    wanted = several(patterns)
+    if wanted is None:
         return lambda _: True
-    if not given:
+    if not wanted:
         return lambda _: False
-    compiled = re.compile("|".join(map(translate, given)))
-    return lambda name: name in given or compiled.match(name) is not None
+    compiled = re.compile("|".join(map(translate, wanted)))
+    return lambda name: name in wanted or compiled.match(name) is not None
 
 
 def demand_match(noun: str, patterns: str | Iterable[str] | None, names: Iterable[str]) -> None:
@@ -59,16 +59,16 @@ def demand_match(noun: str, patterns: str | Iterable[str] | None, names: Iterabl
         ...
     LookupError: no tag matches 'acuracy'; there are loss and accuracy
     """
-    known = list(dict.fromkeys(names))
+    existing = list(dict.fromkeys(names))
     for pattern in several(patterns) or ():
-        if not any(map(matcher(pattern), known)):
-            raise LookupError(f"no {noun} matches {pattern!r}; {_there(known)}")
+        if not any(map(matcher(pattern), existing)):
+            raise LookupError(f"no {noun} matches {pattern!r}; {_there(existing)}")
 
 
-def _there(known: list[str]) -> str:
-    if known == ["."]:
+def _there(existing: list[str]) -> str:
+    if existing == ["."]:
         return "there is only '.', the place itself"
-    return f"there {'is' if len(known) == 1 else 'are'} {listed(known)}" if known else "there is none"
+    return f"there {'is' if len(existing) == 1 else 'are'} {listed(existing)}" if existing else "there is none"
 
 
 def several(patterns: str | Iterable[str] | None) -> tuple[str, ...] | None:
@@ -84,8 +84,8 @@ def several(patterns: str | Iterable[str] | None) -> tuple[str, ...] | None:
         return None
     if isinstance(patterns, str):
         return (patterns,)
-    given = tuple(patterns) if isinstance(patterns, Iterable) and not isinstance(patterns, bytes) else (patterns,)
-    for one in given:
-        if not isinstance(one, str):
-            raise TypeError(f"names are chosen by a string such as 'loss*', or by several, got {one!r}")
-    return given
+    each = tuple(patterns) if isinstance(patterns, Iterable) and not isinstance(patterns, bytes) else (patterns,)
+    for pattern in each:
+        if not isinstance(pattern, str):
+            raise TypeError(f"names are chosen by a string such as 'loss*', or by several, got {pattern!r}")
+    return each

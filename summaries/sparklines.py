@@ -33,9 +33,9 @@ def coordinates(value: NDArray[np.float64]) -> list[int]:
     >>> coordinates(np.array([4.0, np.nan, 2.0]))
     [0, 0, 48, -1, 96, 20]
     """
-    kept = thin(value, _STRETCHES)
-    x = np.round(kept * (WIDTH / max(len(value) - 1, 1))).astype(int)
-    shown = value[kept]
+    at = thin(value, _STRETCHES)
+    x = np.round(at * (WIDTH / max(len(value) - 1, 1))).astype(int)
+    shown = value[at]
     finite = np.isfinite(shown)
     y = np.full(len(shown), -1)
     if finite.any():

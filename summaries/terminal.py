@@ -16,17 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
-__all__ = [
-    "BARS",
-    "PLAIN_BARS",
-    "broken",
-    "console",
-    "encodes",
-    "printable",
-    "progress_bar",
-    "shortened",
-    "sparkline",
-]
+__all__ = ["BARS", "PLAIN_BARS", "broken", "console", "encodes", "printable", "progress_bar", "shortened", "sparkline"]
 
 BARS = "▁▂▃▄▅▆▇█·"
 PLAIN_BARS = "_.-~=+*#?"  # for encodings without block characters

@@ -57,14 +57,14 @@ def thin(value: NDArray[np.float64], stretches: int = STRETCHES) -> NDArray[np.i
     # A stretch without finite values yields its first point twice, which is kept as a non-finite one anyway.
     least = starts + _in_each(np.argmin, value if whole else np.where(finite, value, np.inf), width)
     largest = starts + _in_each(np.argmax, value if whole else np.where(finite, value, -np.inf), width)
-    kept = [least, largest, np.array([0, count - 1])]
+    chosen = [least, largest, np.array([0, count - 1])]
     if not whole:
         odd = _rows(~finite, width, fill=False)
         some = odd.any(axis=1)
         first = starts + np.argmax(odd, axis=1)
         last = starts + width - 1 - np.argmax(odd[:, ::-1], axis=1)
-        kept += [first[some], last[some]]
-    ordered = np.sort(np.concatenate(kept))
+        chosen += [first[some], last[some]]
+    ordered = np.sort(np.concatenate(chosen))
     once: NDArray[np.intp] = ordered[np.append(True, ordered[1:] != ordered[:-1])]  # np.unique takes longer for few
     return once
 
@@ -73,8 +73,8 @@ def _in_each(find: Callable[..., Any], values: NDArray[np.float64], width: int) 
     """What `np.argmin` or `np.argmax` finds in each stretch."""
     whole = len(values) // width
     rest = values[whole * width :]
-    found: NDArray[np.intp] = find(values[: whole * width].reshape(whole, width), axis=1)
-    return np.append(found, find(rest)) if len(rest) else found
+    positions: NDArray[np.intp] = find(values[: whole * width].reshape(whole, width), axis=1)
+    return np.append(positions, find(rest)) if len(rest) else positions
 
 
 def _rows(values: NDArray[Any], width: int, fill: float) -> NDArray[Any]:

@@ -104,7 +104,7 @@ def same(one: Run, other: Run):
         mine, theirs = getattr(one, kind), getattr(other, kind)
         assert list(mine) == list(theirs)
         for tag, items in mine.items():
-            assert repr(items._places.tolist()) == repr(theirs[tag]._places.tolist())  # NaN is not itself
+            assert repr(items._locations.tolist()) == repr(theirs[tag]._locations.tolist())  # NaN is not itself
             np.testing.assert_array_equal(items.standing, theirs[tag].standing)
     assert repr(one._non_summary_events) == repr(other._non_summary_events)  # NaN is not itself
 

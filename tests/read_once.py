@@ -11,14 +11,13 @@ from engines import reader_of, using
 from summaries import read_events, read_logdir, read_run, verify
 from summaries.errors import Fault
 from summaries.reading.growing import GrowingRun
+from summaries.reading.kinds import KINDS
 from summaries.storage.logdir import run_files
-
-KINDS = ("histograms", "images", "audio", "texts", "tensors", "pr_curves", "meshes")
 
 
 def columns(run):
     series = {tag: [one.tobytes() for one in (own.step, own.wall_time, own.value)] for tag, own in run.scalars.items()}
-    items = {kind: {tag: own._places.tobytes() for tag, own in getattr(run, kind).items()} for kind in KINDS}
+    items = {kind: {tag: own._locations.tobytes() for tag, own in getattr(run, kind).items()} for kind in KINDS}
     return run.tags, series, items, run.faults, run.versions, run.records, run._non_summary_events
 
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     # (values, sums to fill) → int64[BINS], the smallest value, the largest.
     _Counter = Callable[[NDArray[Any], NDArray[np.float64]], tuple[NDArray[np.int64], float, float]]
 
-__all__ = ["Tally", "count"]
+__all__ = ["BinCounts", "count"]
 
 _PIECE = 1 << 17  # elements
 _SHARED = 3 << 18  # elements: with two processors, two threads take 0.6 of the time at a million; NumPy gains nothing
 
 
-class Tally(NamedTuple):
+class BinCounts(NamedTuple):
     """What was counted; NaN is not.
 
     Attributes:
@@ -55,8 +55,8 @@ class Tally(NamedTuple):
     all_finite: bool
 
 
-class _Part(NamedTuple):
-    """The tally of one piece or several: of finite values, in the order of bits; and the number of infinities."""
+class _Piece(NamedTuple):
+    """What was counted of one piece or several: finite values, in the order of bits; and the number of infinities."""
 
     counts: NDArray[np.int64]
     number: int
@@ -66,7 +66,7 @@ class _Part(NamedTuple):
     above: int
 
 
-def count(array: NDArray[Any]) -> Tally:
+def count(array: NDArray[Any]) -> BinCounts:
     """Count an array of real numbers, of any shape and layout, that is not empty."""
     flat = array.reshape(-1, order="A")
     sums = np.zeros((-(-flat.size // BLOCK) + 2, 2))
@@ -74,7 +74,7 @@ def count(array: NDArray[Any]) -> Tally:
     work = partial(_counted, flat, sums, _counted_in(array.dtype), counter)
     starts = range(0, flat.size, _PIECE)
     is_shared = counter is tally and flat.size >= _SHARED
-    parts: Iterable[_Part] = share(work, starts) if is_shared else map(work, starts)
+    parts: Iterable[_Piece] = share(work, starts) if is_shared else map(work, starts)
     return _finished(reduce(_joined, parts), sums, flat.size)
 
 
@@ -86,8 +86,8 @@ def _counted_in(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _counted(
     flat: NDArray[Any], sums: NDArray[np.float64], dtype: np.dtype[Any], counter: _Counter, start: int
-) -> _Part:
-    """The tally of the piece that begins there, the sums of its blocks written to `sums`."""
+) -> _Piece:
+    """What is counted of the piece that begins there; the sums of its blocks are written to `sums`."""
     piece = flat[start : start + _PIECE]
     if piece.dtype != dtype or not (piece.flags.c_contiguous and piece.flags.aligned):
         with np.errstate(over="ignore", invalid="ignore"):
@@ -95,7 +95,7 @@ def _counted(
     out = sums[start // BLOCK :]
     counts, lowest, highest = counter(piece, out)
     if math.isfinite(lowest) and math.isfinite(highest):
-        return _Part(counts, len(piece), lowest, highest, 0, 0)
+        return _Piece(counts, len(piece), lowest, highest, 0, 0)
     odd = np.flatnonzero(~np.isfinite(piece))
     below, above = (int(np.count_nonzero(piece[odd] == bound)) for bound in (-np.inf, np.inf))
     finite = piece.copy()
@@ -104,7 +104,7 @@ def _counted(
     counts[0] -= len(odd)  # 0 is in the first bin
     finite[odd] = np.nan  # which these leave out
     lowest, highest = float(np.fmin.reduce(finite, initial=np.inf)), float(np.fmax.reduce(finite, initial=-np.inf))
-    return _Part(counts, len(piece) - len(odd), lowest, highest, below, above)
+    return _Piece(counts, len(piece) - len(odd), lowest, highest, below, above)
 
 
 def _plain(values: NDArray[Any], sums: NDArray[np.float64]) -> tuple[NDArray[np.int64], float, float]:
@@ -117,25 +117,19 @@ def _plain(values: NDArray[Any], sums: NDArray[np.float64]) -> tuple[NDArray[np.
     at = steps.take((bits >> shift).astype(np.intp))
     at += bits.astype(np.int64)
     at >>= shift
-    found = sums_of_blocks(values)
-    sums[: len(found)] = found
+    sums_here = sums_of_blocks(values)
+    sums[: len(sums_here)] = sums_here
     return np.bincount(at, minlength=BINS), lowest, highest
 
 
-def _joined(one: _Part, two: _Part) -> _Part:
-    return _Part(
-        one.counts + two.counts,
-        one.number + two.number,
-        min(one.lowest, two.lowest),
-        max(one.highest, two.highest),
-        one.below + two.below,
-        one.above + two.above,
-    )
+def _joined(a: _Piece, b: _Piece) -> _Piece:
+    lowest, highest = min(a.lowest, b.lowest), max(a.highest, b.highest)
+    return _Piece(a.counts + b.counts, a.number + b.number, lowest, highest, a.below + b.below, a.above + b.above)
 
 
-def _finished(part: _Part, sums: NDArray[np.float64], size: int) -> Tally:
-    """The tally of an array of so many elements, NaN included; `sums` has two rows left, for infinities."""
-    counts, number, lowest, highest, below, above = part
+def _finished(piece: _Piece, sums: NDArray[np.float64], size: int) -> BinCounts:
+    """The counts of an array of so many elements, NaN included; `sums` has two rows left, for infinities."""
+    counts, number, lowest, highest, below, above = piece
     counts, lowest, highest = in_order(counts), lowest + 0.0, highest + 0.0  # not -0.0
     if number < size:
         bounds = (lowest, highest) if number else (-OUTERMOST, OUTERMOST)
@@ -145,4 +139,4 @@ def _finished(part: _Part, sums: NDArray[np.float64], size: int) -> Tally:
                 sums[row] = times * bound, times * bound * bound
                 lowest, highest = min(lowest, bound), max(highest, bound)
     total, squares = map(add_up, sums.T.tolist())
-    return Tally(counts, number + below + above, total, squares, lowest, highest, all_finite=number == size)
+    return BinCounts(counts, number + below + above, total, squares, lowest, highest, all_finite=number == size)

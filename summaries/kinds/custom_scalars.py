@@ -54,10 +54,10 @@ def custom_scalars(layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> Summary
 def _chart(title: str, content: Sequence[Any]) -> Chart:
     if not isinstance(content, (list, tuple)) or len(content) < 2:  # noqa: PLR2004 - kind and tags
         raise ValueError(f"chart {title!r} must be ['Multiline', tags] or ['Margin', tags], got {content!r}")
-    kind, given = content[:2]
-    tags = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+    kind, named = content[:2]
+    tags = [named] if isinstance(named, str) or not isinstance(named, Iterable) else list(named)
     if not all(isinstance(tag, (str, bytes)) for tag in tags):
-        raise TypeError(f"the tags of chart {title!r} must be a list of strings, got {given!r}")
+        raise TypeError(f"the tags of chart {title!r} must be a list of strings, got {named!r}")
     if kind != "Margin":
         if kind != "Multiline":
             warn_odd("chart", title, "is neither 'Multiline' nor 'Margin'", "it becomes a Multiline", repr(kind))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from summaries.kinds.counting import Tally, count
+from summaries.kinds.counting import BinCounts, count
 from summaries.kinds.sums import add_up, sums_of_blocks
 from summaries.kinds.tensorflow_bins import tensorflow_edges
 from summaries.values import as_array, as_count
@@ -88,7 +88,7 @@ def check_bins(bins: Any, max_bins: int | None) -> None:
             raise ValueError(f"bins must be at least two edges, finite and ascending, got {list(bins)}")
 
 
-def _by_tensorflow(tally: Tally) -> Distribution:
+def _by_tensorflow(tally: BinCounts) -> Distribution:
     """All bins that TensorFlow has, and one more at either end if a value is beyond; here with their edges."""
     edges, counts = tensorflow_edges(), tally.counts
     below = [tally.lowest] if tally.lowest < edges[0] else []
@@ -99,7 +99,7 @@ def _by_tensorflow(tally: Tally) -> Distribution:
     return Distribution(limits, counts[1 - len(below) :][: len(limits) - 1], _moments(tally), tally.all_finite)
 
 
-def _by_numpy(array: NDArray[Any], bins: Any, tally: Tally) -> Distribution:
+def _by_numpy(array: NDArray[Any], bins: Any, tally: BinCounts) -> Distribution:
     """What NumPy counts; here with the bins' edges."""
     values = array.reshape(-1)
     if values.dtype not in (np.float32, np.float64):
@@ -110,7 +110,7 @@ def _by_numpy(array: NDArray[Any], bins: Any, tally: Tally) -> Distribution:
     return Distribution(edges, np.histogram(values, edges)[0], _moments(tally), tally.all_finite)
 
 
-def _moments(tally: Tally) -> tuple[float, ...]:
+def _moments(tally: BinCounts) -> tuple[float, ...]:
     return tally.lowest, tally.highest, tally.number, tally.total, tally.squares
 
 
@@ -197,5 +197,5 @@ def _trim(edges: NDArray[Any], counts: NDArray[Any]) -> tuple[NDArray[Any], NDAr
     """Upper limits and counts without the empty bins at both ends; one on the left remains, to give the first edge."""
     occupied = counts.nonzero()[0]
     first, last = int(occupied[0]), int(occupied[-1])
-    kept = counts[first - 1 : last + 1] if first else np.concatenate(([0], counts[: last + 1]))
-    return edges[first : last + 2], kept
+    trimmed = counts[first - 1 : last + 1] if first else np.concatenate(([0], counts[: last + 1]))
+    return edges[first : last + 2], trimmed

@@ -99,10 +99,10 @@ def histogram_raw(
     return Summary(value=[Summary.Value(tag=tag, histo=proto)])
 
 
-def histogram_bytes(tag: str, found: Distribution) -> OurBytes:
+def histogram_bytes(tag: str, counted: Distribution) -> OurBytes:
     """The Summary's bytes: given a list for each of hundreds of bins, protobuf takes longer than counting."""
-    moments = _MOMENTS.pack(*chain.from_iterable(zip(_MOMENT_KEYS, found.moments, strict=True)))
-    limits, counts = (column.astype("<f8").tobytes() for column in (found.limits, found.counts))
+    moments = _MOMENTS.pack(*chain.from_iterable(zip(_MOMENT_KEYS, counted.moments, strict=True)))
+    limits, counts = (column.astype("<f8").tobytes() for column in (counted.limits, counted.counts))
     histo = moments + field(_LIMITS, limits) + field(_COUNTS, counts)
     return OurBytes(field(_VALUES, field(_TAG, tag.encode()) + field(_HISTO, histo)))
 

@@ -57,8 +57,8 @@ def hparams(
     """
     check_mapping(hparam_dict, "hparam_dict")
     check_mapping(metric_dict, "metric_dict")
-    for argument, given in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
-        for name in given:
+    for argument, names in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
+        for name in names:
             if not isinstance(name, str):
                 raise TypeError(f"the names in {argument} must be strings, got {name!r}")
     domains = hparam_domain_discrete or {}
@@ -66,7 +66,7 @@ def hparams(
     for name in domains:
         if name not in hparam_dict:
             warn(f"hparam_domain_discrete names {name!r}, which is not in hparam_dict: it is left out")
-    values = {name: _value(name, given) for name, given in hparam_dict.items() if given is not None}
+    values = {name: _value(name, value) for name, value in hparam_dict.items() if value is not None}
     experiment = Experiment(
         hparam_infos=[_info(name, value, domains.get(name)) for name, value in values.items()],
         metric_infos=[MetricInfo(name=MetricName(tag=tag)) for tag in metric_dict],
@@ -78,24 +78,27 @@ def hparams(
     }
     summary = Summary()
     for tag, content in parts.items():
-        summary.value.add(tag=tag, metadata=plugin_metadata("hparams", content.SerializeToString(deterministic=True)))
+        # There is no tensor. TensorBoard 2.21 adds an empty one if the class is unknown, as in torch's files; if it is
+        # known, its Python loader answers every page with an error.
+        data = content.SerializeToString(deterministic=True)
+        summary.value.add(tag=tag, metadata=plugin_metadata("hparams", data, data_class="DATA_CLASS_UNKNOWN"))
     for tag, metric in metric_dict.items():
         summary.MergeFrom(scalar(tag, as_float(metric, f"metric_dict[{tag!r}]")))
     return summary
 
 
-def _value(name: str, given: Any) -> Value:
-    if isinstance(given, str):
-        return Value(string_value=given)
-    if isinstance(given, (bool, np.bool_)):  # before numbers: a bool is an int
-        return Value(bool_value=bool(given))
-    if not isinstance(given, (bytes, bytearray, list, tuple)):
+def _value(name: str, value: Any) -> Value:
+    if isinstance(value, str):
+        return Value(string_value=value)
+    if isinstance(value, (bool, np.bool_)):  # before numbers: a bool is an int
+        return Value(bool_value=bool(value))
+    if not isinstance(value, (bytes, bytearray, list, tuple)):
         try:
-            return Value(number_value=as_float(given))
+            return Value(number_value=as_float(value))
         except (TypeError, ValueError):
             pass
-    warn(f"hyperparameter {name!r} should be a bool, a number or a string, got {type(given).__name__}: stored as text")
-    return Value(string_value=getattr(given, "__name__", None) or str(given))
+    warn(f"hyperparameter {name!r} should be a bool, a number or a string, got {type(value).__name__}: stored as text")
+    return Value(string_value=getattr(value, "__name__", None) or str(value))
 
 
 _TYPES = {

@@ -141,15 +141,14 @@ def figure(tag: str, figure: Any, close: bool = True) -> Summary:
     several = figure if isinstance(figure, list) else [figure]
     if not several:
         raise ValueError("figure must be a matplotlib Figure, or a list of them, got an empty list")
-    drawn = [_drawn(one) for one in several]
-    if len({one.shape for one in drawn}) != 1:
-        raise ValueError(f"figures must be of the same size, got {[one.shape[:2] for one in drawn]} pixels")
-    pixels = np.stack(drawn)
+    drawn = list(map(_drawn, several))
+    if len({pixels.shape for pixels in drawn}) != 1:
+        raise ValueError(f"figures must be of the same size, got {[pixels.shape[:2] for pixels in drawn]} pixels")
     if close:
         pyplot = needs("matplotlib.pyplot", "images")
-        for one in several:
-            pyplot.close(one)
-    return _summary(tag, pictures.grid(pixels))
+        for shown in several:
+            pyplot.close(shown)
+    return _summary(tag, pictures.grid(np.stack(drawn)))
 
 
 def video(tag: str, vid_tensor: Any, fps: float = 4, dataformats: str = "NTCHW") -> Summary:

@@ -26,11 +26,7 @@ _PARTS = (MeshPluginData.VERTEX, MeshPluginData.FACE, MeshPluginData.COLOR)
 
 
 def mesh(
-    tag: str,
-    vertices: Any,
-    colors: Any = None,
-    faces: Any = None,
-    config_dict: Mapping[str, Any] | None = None,
+    tag: str, vertices: Any, colors: Any = None, faces: Any = None, config_dict: Mapping[str, Any] | None = None
 ) -> Summary:
     """A Summary of a mesh, or of a point cloud if there are no faces.
 
@@ -52,10 +48,10 @@ def mesh(
     """
     tag = as_tag(tag)
     arrays = {}
-    for part, name, given in zip(_PARTS, ("vertices", "faces", "colors"), (vertices, faces, colors), strict=True):
-        if given is None and part != MeshPluginData.VERTEX:
+    for part, name, values in zip(_PARTS, ("vertices", "faces", "colors"), (vertices, faces, colors), strict=True):
+        if values is None and part != MeshPluginData.VERTEX:
             continue
-        array = as_array(given, name)
+        array = as_array(values, name)
         if array.ndim != _RANK:
             raise ValueError(f"{name} must have shape [batch, n, 3], got {array.shape}")
         arrays[part] = _in_three_columns(tag, name, array)

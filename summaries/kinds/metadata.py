@@ -12,18 +12,14 @@ if TYPE_CHECKING:
 __all__ = ["METADATA_KEY", "MetadataOnce", "plugin_metadata"]
 
 METADATA_KEY = b"\x4a"  # the first byte of the metadata in a Summary.Value
-_DATA_CLASSES = {
-    "scalars": "DATA_CLASS_SCALAR",
-    "images": "DATA_CLASS_BLOB_SEQUENCE",
-    "audio": "DATA_CLASS_BLOB_SEQUENCE",
-    # These have no tensor. TensorBoard 2.21 adds an empty one if the class is unknown, as in torch's files; if it is
-    # known, its Python loader answers every page with an error.
-    "hparams": "DATA_CLASS_UNKNOWN",
-}
 
 
 def plugin_metadata(
-    plugin_name: str, content: bytes = b"", display_name: str = "", description: str = ""
+    plugin_name: str,
+    content: bytes = b"",
+    display_name: str = "",
+    description: str = "",
+    data_class: str = "DATA_CLASS_TENSOR",
 ) -> SummaryMetadata:
     """The metadata of a value for one dashboard.
 
@@ -32,12 +28,13 @@ def plugin_metadata(
         content: the dashboard's own message, serialized.
         display_name: shown instead of the tag.
         description: Markdown, shown next to the value.
+        data_class: how TensorBoard stores the values: the name of a member of its enum DataClass.
     """
     return wire.pb.SummaryMetadata(
         plugin_data=wire.pb.SummaryMetadata.PluginData(plugin_name=plugin_name, content=content),
         display_name=display_name,
         summary_description=description,
-        data_class=_DATA_CLASSES.get(plugin_name, "DATA_CLASS_TENSOR"),
+        data_class=data_class,
     )
 
 

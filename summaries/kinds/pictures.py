@@ -48,11 +48,10 @@ def as_pixels(tensor: Any, dataformats: str, allowed: str, name: str = "img_tens
     letters = dataformats.upper()
     if len(set(letters)) != len(letters) or not set(letters) <= set(allowed) or not {"H", "W"} <= set(letters):
         raise ValueError(f"dataformats must be letters of {allowed!r}, each once, with H and W, got {dataformats!r}")
+    got = f"shape {array.shape} with dataformats {dataformats!r}"
     if len(letters) != array.ndim:
-        got = f"shape {array.shape} with dataformats {dataformats!r}"
         raise ValueError(f"{name} must have one axis for each letter of dataformats, got {got}")
     if "C" in letters and array.shape[letters.index("C")] not in _MODES:
-        got = f"shape {array.shape} with dataformats {dataformats!r}"
         raise ValueError(f"{name} must have 1 to 4 channels, got {got}")
     missing = [letter for letter in allowed if letter not in letters]
     array = array.reshape(*array.shape, *(1 for _ in missing))

@@ -58,8 +58,8 @@ def pr_curve(tag: str, labels: Any, predictions: Any, num_thresholds: int = 127,
             f"weights must be one number, or one for each of the {truth.size} predictions, got shape {weight.shape}"
         )
     weight = np.broadcast_to(weight.reshape(-1), truth.shape)
-    known = _known(tag, truth, scores)
-    truth, scores, weight = truth[known], scores[known], weight[known]
+    numbers = _not_nan(tag, truth, scores)
+    truth, scores, weight = truth[numbers], scores[numbers], weight[numbers]
     truth, scores = _within(tag, "labels", truth), _within(tag, "predictions", scores)
     bucket = np.floor(scores * (num_thresholds - 1)).astype(np.int64)
     positives = np.bincount(bucket, truth * weight, num_thresholds)
@@ -107,16 +107,16 @@ def pr_curve_raw(
     rows = [as_array(row).reshape(-1) for row in (*counts, precision, recall)]
     if len({len(row) for row in rows}) != 1:
         raise ValueError(f"the six arrays must have the same length, got lengths {[len(row) for row in rows]}")
-    kept = as_count(num_thresholds, "num_thresholds", least=0) or len(rows[0])
-    return _summary(tag, np.stack(rows), min(kept, len(rows[0])))
+    most = as_count(num_thresholds, "num_thresholds", least=0) or len(rows[0])
+    return _summary(tag, np.stack(rows), min(most, len(rows[0])))
 
 
-def _known(tag: str, truth: NDArray[Any], scores: NDArray[Any]) -> NDArray[np.bool_]:
+def _not_nan(tag: str, truth: NDArray[Any], scores: NDArray[Any]) -> NDArray[np.bool_]:
     """Where neither array is NaN, bool[n]."""
-    known: NDArray[np.bool_] = ~(np.isnan(truth) | np.isnan(scores))
-    if not known.all():
+    numbers: NDArray[np.bool_] = ~(np.isnan(truth) | np.isnan(scores))
+    if not numbers.all():
         warn_odd("PR curve", tag, "has NaN among its labels or predictions", "these are left out")
-    return known
+    return numbers
 
 
 def _within(tag: str, name: str, values: NDArray[Any]) -> NDArray[Any]:

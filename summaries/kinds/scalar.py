@@ -63,7 +63,8 @@ def scalar(
     else:
         value.simple_value = number
     if value.HasField("tensor") or display_name or summary_description:
-        value.metadata.CopyFrom(plugin_metadata("scalars", b"", display_name, summary_description))
+        metadata = plugin_metadata("scalars", b"", display_name, summary_description, "DATA_CLASS_SCALAR")
+        value.metadata.CopyFrom(metadata)
     return Summary(value=[value])
 
 
@@ -106,7 +107,7 @@ class ScalarsTemplate:
     def __init__(self, tags: Iterable[str]) -> None:
         values = [scalar_summary(as_tag(tag).encode(), 0.0) for tag in tags]
         self._bytes = b"".join(values)
-        self._places = np.fromiter(accumulate(map(len, values)), np.int64, len(values)) - _VALUE_BYTES
+        self._offsets = np.fromiter(accumulate(map(len, values)), np.int64, len(values)) - _VALUE_BYTES
 
     def filled(self, values: ArrayLike) -> bytes:
         """The Summary's bytes, as `add_summary` takes them.
@@ -119,15 +120,15 @@ class ScalarsTemplate:
         """
         with np.errstate(over="ignore"):
             narrow = np.asarray(values).astype("<f4")
-        if narrow.shape != self._places.shape:
+        if narrow.shape != self._offsets.shape:
             raise ValueError(
-                f"values must contain one value for each of {len(self._places)} tags, got shape {narrow.shape}"
+                f"values must contain one value for each of {len(self._offsets)} tags, got shape {narrow.shape}"
             )
         data = bytearray(self._bytes)
         if len(narrow):
             # Every byte is the start of one overlapping item of four, which NumPy copies as a whole.
             items = np.ndarray((len(data) - _VALUE_BYTES + 1,), f"V{_VALUE_BYTES}", data, strides=(1,))
-            items[self._places] = narrow.view(f"V{_VALUE_BYTES}")
+            items[self._offsets] = narrow.view(f"V{_VALUE_BYTES}")
         return OurBytes(data)
 
 

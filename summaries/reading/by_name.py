@@ -22,20 +22,20 @@ class UnknownNameError(KeyError):
         args: the name.
     """
 
-    def __init__(self, name: object, lacking: str = "there is no", known: Sequence[str] = ()) -> None:
+    def __init__(self, name: object, lacking: str = "there is no", names: Sequence[str] = ()) -> None:
         super().__init__(name)
         self._lacking = lacking
-        self._known = known
+        self._names = names
 
     def __str__(self) -> str:
         """What is lacking, and the nearest names; some names, if none is near."""
         start = f"{self._lacking} {quoted(self.args[0])}"
-        if not self._known:
+        if not self._names:
             return f"{start}; there are none"
-        near = nearest(self.args[0], self._known) if isinstance(self.args[0], str) else []
+        near = nearest(self.args[0], self._names) if isinstance(self.args[0], str) else []
         if near:
             return f"{start}; did you mean {' or '.join(map(quoted, near))}?"
-        return f"{start}; there {'is' if len(self._known) == 1 else 'are'} {listed(list(map(quoted, self._known)))}"
+        return f"{start}; there {'is' if len(self._names) == 1 else 'are'} {listed(list(map(quoted, self._names)))}"
 
 
 class ByName(dict[str, Value]):
@@ -68,10 +68,10 @@ class ByName(dict[str, Value]):
         raise UnknownNameError(name, self._lacking, tuple(self))
 
 
-def nearest(name: str, known: Sequence[str]) -> list[str]:
+def nearest(name: str, names: Sequence[str]) -> list[str]:
     """Up to three names that are like this one, or contain it, best first."""
     import difflib  # noqa: PLC0415 - only an error's text needs it
 
-    near = difflib.get_close_matches(name, known, _NEAREST)
-    containing = sorted((other for other in known if name and name.lower() in other.lower()), key=len)
+    near = difflib.get_close_matches(name, names, _NEAREST)
+    containing = sorted((other for other in names if name and name.lower() in other.lower()), key=len)
     return list(dict.fromkeys([*near, *containing]))[:_NEAREST]

@@ -1,4 +1,4 @@
-"""The files of one run → columns, faults, and the places of all values that are not scalars."""
+"""The files of one run → columns, faults, and the locations of all values that are not scalars."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.errors import Fault, FaultKind
-from summaries.reading.columns import Points
+from summaries.reading.columns import ScalarColumns
 from summaries.reading.event_iterator import empty_file, no_event_file
 from summaries.reading.reader import reader
 from summaries.wire.layout import CLASS_SKIPPED, KIND_SCALAR, PLACE
@@ -26,11 +26,9 @@ __all__ = ["Collector", "NonSummaryEvent"]
 
 
 class NonSummaryEvent(NamedTuple):
-    """An event that carries something other than a summary: which field, and the position of its record."""
+    """An event that carries something other than a summary: which field, and where its record lies."""
 
     what: str
-    step: int
-    wall_time: float
     file: int
     offset: int
     length: int
@@ -44,7 +42,7 @@ class Collector:
 
     Attributes:
         points: the scalars, by tag number.
-        places: PLACE[n] in pieces, in order.
+        locations: PLACE[n] in pieces, in order.
         files: the files that were read, in order.
         non_summary_events: the events that do not carry a summary.
         session_logs: (step, wall_time, log) of each session log.
@@ -59,8 +57,8 @@ class Collector:
 
     def __init__(self, wanted: Callable[[str], bool] | None = None) -> None:
         self._reader = reader(events=False, wanted=wanted)
-        self.points = Points()
-        self.places: list[NDArray[np.void]] = []
+        self.points = ScalarColumns()
+        self.locations: list[NDArray[np.void]] = []
         self.files: list[StoredFile] = []
         self.non_summary_events: list[NonSummaryEvent] = []
         self.session_logs: list[tuple[int, float, SessionLog]] = []
@@ -115,36 +113,34 @@ class Collector:
         self.points.append(self._reader.tags.number(tag), step, wall_time, value)
 
     def _read_from(self, file: StoredFile, start: int) -> None:
-        found: list[Fault] = []
+        faults: list[Fault] = []
         with file.open(start) as opened:
             for item in self._reader.read_from(opened, start, self.records[-1]):
                 if isinstance(item, Fault):
-                    found.append(item)
+                    faults.append(item)
                 else:
                     self._take(item)
         end = self._reader.end
-        found = found if end else [empty_file()]
-        tails = [fault.offset for fault in found if fault.kind is FaultKind.UNFINISHED_TAIL]
+        faults = faults if end else [empty_file()]
+        tails = [fault.offset for fault in faults if fault.kind is FaultKind.UNFINISHED_TAIL]
         self.settled = min([end, *tails])
-        if not self.records[-1]:
-            found = [no_event_file(fault, end) for fault in found]
-        self.faults += [fault.located(file.path) for fault in found]
+        self.faults += [no_event_file(fault, end).located(file.path) for fault in faults]
 
     def _take(self, index: Index) -> None:
         self.records[-1] += index.records
         values = index.values
         if self.points.add(values, len(self._reader.tags.names)) < len(values):
-            self.places.append(self._places(values[values["kind"] > KIND_SCALAR]))
+            self.locations.append(self._locations(values[values["kind"] > KIND_SCALAR]))
         for other in index.others:
             self._other(other)
 
-    def _places(self, values: NDArray[np.void]) -> NDArray[np.void]:
-        places = np.empty(len(values), PLACE)
+    def _locations(self, values: NDArray[np.void]) -> NDArray[np.void]:
+        locations = np.empty(len(values), PLACE)
         for name in ("step", "wall_time", "length", "tag", "kind"):
-            places[name] = values[name]
-        places["offset"] = values["value"]
-        places["file"], places["epoch"] = len(self.files) - 1, self.points.marks
-        return places
+            locations[name] = values[name]
+        locations["offset"] = values["value"]
+        locations["file"], locations["epoch"] = len(self.files) - 1, self.points.marks
+        return locations
 
     def _other(self, other: Other) -> None:
         event, file = other.event, len(self.files) - 1
@@ -157,5 +153,4 @@ class Collector:
             if log.status == SessionLog.START:
                 self.starts.append((self.points.mark(), event.step))
         else:
-            place = other.offset, other.length
-            self.non_summary_events.append(NonSummaryEvent(other.what, event.step, event.wall_time, file, *place))
+            self.non_summary_events.append(NonSummaryEvent(other.what, file, other.offset, other.length))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Epochs", "Points"]
+__all__ = ["Epochs", "ScalarColumns"]
 
 Number = TypeVar("Number", np.int64, np.float64)
 _FEW_ROWS = 16  # so many, or one for so many tags, are added one by one faster than they are sorted
@@ -80,13 +80,13 @@ class Epochs:
         yield self.length, None
 
 
-class Points:
+class ScalarColumns:
     """All points of a run, with separate columns for each tag, and marks between them.
 
     Attributes:
         marks: the number of marks.
 
-    >>> points = Points()
+    >>> points = ScalarColumns()
     >>> rows = np.zeros(3, VALUE)
     >>> rows["step"], rows["value"], rows["tag"] = [1, 1, 2], [3.0, 4.0, 5.0], [1, 0, 1]
     >>> points.add(rows, tags=2)
@@ -170,5 +170,5 @@ class Points:
 
 def _array(column: bytearray, dtype: type[Number], copy: bool) -> NDArray[Number]:
     """The numbers in a column. A view of them is two objects, which takes more memory than a copy of a few."""
-    found = np.frombuffer(column, dtype)
-    return found.copy() if copy or len(column) <= _FEW_BYTES else found
+    numbers = np.frombuffer(column, dtype)
+    return numbers.copy() if copy or len(column) <= _FEW_BYTES else numbers

@@ -29,15 +29,7 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import Storage, StoredFile
     from summaries.wire.records import Batch
 
-__all__ = [
-    "empty_file",
-    "events_at",
-    "events_of",
-    "no_event_file",
-    "read_events",
-    "records_of",
-    "summary_iterator",
-]
+__all__ = ["empty_file", "events_at", "events_of", "no_event_file", "read_events", "records_of", "summary_iterator"]
 
 
 def summary_iterator(
@@ -125,7 +117,8 @@ def read_events(
     else:
         raise ValueError(f'on_fault must be "raise", "skip" or a function, got {on_fault!r}')
     if follow:
-        return _followed(follow_files(path, stop, timeout_secs, storage_options=storage_options), handle)
+        followed = follow_files(path, stop, timeout_secs, storage_options=storage_options)
+        return (event for file, items in followed for event in _events(items, file, handle))
     return events_at(path, handle, storage_options=storage_options)
 
 
@@ -161,13 +154,6 @@ def _remote_events(storage: Storage, path: str, handle: Callable[[Fault], object
                 yield from _events(_items(storage, file), file.path, handle)
 
 
-def _followed(
-    followed: Iterator[tuple[str, Iterator[Batch | Fault]]], handle: Callable[[Fault], object]
-) -> Iterator[Event]:
-    for file, items in followed:
-        yield from _events(items, file, handle)
-
-
 def _events(items: Iterable[Batch | Fault], path: str, handle: Callable[[Fault], object]) -> Iterator[Event]:
     every = handle not in _HANDLERS.values()
     for item in items:
@@ -195,7 +181,7 @@ def _usual(data: list[bytes]) -> int:
     """The number of leading records that start with a wall time: if protobuf parses these, no data is lost."""
     if all(map(bytes.startswith, data, repeat(WALL_TIME_KEY))):
         return len(data)
-    return next(i for i, one in enumerate(data) if not one.startswith(WALL_TIME_KEY))
+    return next(i for i, record in enumerate(data) if not record.startswith(WALL_TIME_KEY))
 
 
 def _items(storage: Storage, file: StoredFile | str) -> Iterator[Batch | Fault]:
@@ -210,14 +196,11 @@ def _items(storage: Storage, file: StoredFile | str) -> Iterator[Batch | Fault]:
         yield empty_file()
     parser.close()
     for item in parser.items():
-        yield no_event_file(item, end) if isinstance(item, Fault) and not parser.number else item
+        yield no_event_file(item, end) if isinstance(item, Fault) else item
 
 
 def no_event_file(fault: Fault, end: int) -> Fault:
-    """The fault to report for a file of `end` bytes without a record.
-
-    A fault that spans the whole file means that the file is not an event file.
-    """
+    """The fault to report of a file of `end` bytes: one that spans it all means that it is not an event file."""
     if fault.kind is not FaultKind.DAMAGED_LENGTH or fault.offset or fault.length != end:
         return fault
     return replace(fault, kind=FaultKind.NO_EVENT_FILE, reason=f"no record in the file, {fault.reason}")

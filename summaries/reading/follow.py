@@ -54,22 +54,18 @@ def follow_files(
 
 
 def _follow(
-    storage: Storage,
-    path: str,
-    found: list[StoredFile],
-    stop: threading.Event | None,
-    timeout_secs: float | None,
+    storage: Storage, path: str, files: list[StoredFile], stop: threading.Event | None, timeout_secs: float | None
 ) -> Iterator[tuple[str, Iterator[Batch | Fault]]]:
-    known: dict[str, _Followed] = {}
+    followed: dict[str, _Followed] = {}
     quiet_since = time.monotonic()
     while True:
-        for file in in_reading_order(found):
+        for file in in_reading_order(files):
             if stop is not None and stop.is_set():
                 return
-            followed = known.setdefault(file.path, _Followed())
-            if followed.changed(file):
+            progress = followed.setdefault(file.path, _Followed())
+            if progress.changed(file):
                 quiet_since = time.monotonic()
-                yield file.path, followed.items(file)
+                yield file.path, progress.items(file)
         if timeout_secs is not None and time.monotonic() - quiet_since >= timeout_secs:
             return
         if stop is None:
@@ -77,9 +73,9 @@ def _follow(
         elif stop.wait(storage.poll_secs):
             return
         try:
-            found = storage.discover(path, recursive=False)
+            files = storage.discover(path, recursive=False)
         except FileNotFoundError:
-            found = []
+            files = []
 
 
 class _Followed:

@@ -35,18 +35,19 @@ def graph_of(events: Sequence[NonSummaryEvent], files: Sequence[StoredFile]) -> 
         OSError: the file can no longer be read.
         UndecodableError: the bytes are not a GraphDef.
     """
-    for what in ("graph_def", "meta_graph_def"):
-        for found in reversed(events):
-            if found.what != what:
-                continue
-            data: bytes = getattr(_event(found, files), what)
-            with _undecodable(found, files, "GraphDef"):
-                if what == "meta_graph_def":
-                    parts = fields(data, 0, len(data))
-                    # protobuf merges repeated occurrences
-                    data = b"".join(data[a:b] for field, a, b in parts if field == _META_GRAPH_GRAPH_DEF)
-                return GraphDef.FromString(data)
-    return None
+    event = _last(events, "graph_def") or _last(events, "meta_graph_def")
+    if event is None:
+        return None
+    data: bytes = getattr(_event(event, files), event.what)
+    with _undecodable(event, files, "GraphDef"):
+        if event.what == "meta_graph_def":  # protobuf merges a repeated field
+            parts = fields(data, 0, len(data))
+            data = b"".join(data[start:stop] for field, start, stop in parts if field == _META_GRAPH_GRAPH_DEF)
+        return GraphDef.FromString(data)
+
+
+def _last(events: Sequence[NonSummaryEvent], what: str) -> NonSummaryEvent | None:
+    return next((event for event in reversed(events) if event.what == what), None)
 
 
 def run_metadata_of(events: Sequence[NonSummaryEvent], files: Sequence[StoredFile]) -> dict[str, RunMetadata]:
@@ -57,30 +58,30 @@ def run_metadata_of(events: Sequence[NonSummaryEvent], files: Sequence[StoredFil
         UndecodableError: a value's bytes are not a RunMetadata.
     """
     metadata: dict[str, RunMetadata] = {}
-    for found in events:
-        if found.what == "tagged_run_metadata":
-            tagged = _event(found, files).tagged_run_metadata
-            with _undecodable(found, files, "RunMetadata"):
+    for event in events:
+        if event.what == "tagged_run_metadata":
+            tagged = _event(event, files).tagged_run_metadata
+            with _undecodable(event, files, "RunMetadata"):
                 metadata[tagged.tag] = RunMetadata.FromString(tagged.run_metadata)
     return metadata
 
 
-def _event(found: NonSummaryEvent, files: Sequence[StoredFile]) -> Event:
-    with files[found.file].open() as file:
-        data = file.read_range(found.offset + HEADER_BYTES, found.length)
-    with _undecodable(found, files, "Event"):
+def _event(event: NonSummaryEvent, files: Sequence[StoredFile]) -> Event:
+    with files[event.file].open() as file:
+        data = file.read_range(event.offset + HEADER_BYTES, event.length)
+    with _undecodable(event, files, "Event"):
         return Event.FromString(data)
 
 
 @contextmanager
-def _undecodable(found: NonSummaryEvent, files: Sequence[StoredFile], want: str) -> Iterator[None]:
+def _undecodable(event: NonSummaryEvent, files: Sequence[StoredFile], want: str) -> Iterator[None]:
     """Convert protobuf's DecodeError to an UndecodableError with file and offset."""
     try:
         yield
     except DecodeError as error:
         article = "an" if want == "Event" else "a"
-        reason, path = f"data is not {article} {want}", files[found.file].path
-        fault = Fault(FaultKind.UNDECODABLE, reason, found.offset, found.length, str(error), want, path=path)
+        reason, path = f"data is not {article} {want}", files[event.file].path
+        fault = Fault(FaultKind.UNDECODABLE, reason, event.offset, event.length, str(error), want, path=path)
         raise UndecodableError(fault) from None
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GrowingRun"]
 
-_SEAM_BYTES = 256  # a file that was replaced has other bytes before the place where reading stopped
+_SEAM_BYTES = 256  # a file that was replaced has other bytes before the position where reading stopped
 
 
 class GrowingRun:
@@ -68,11 +68,11 @@ class GrowingRun:
             return self.columns()
         self._columns = None
         try:
-            known = len(self._files)
-            if not known or now[: known - 1] != self._files[:-1] or not self._goes_on(now[known - 1 : known]):
+            read = len(self._files)
+            if not read or now[: read - 1] != self._files[:-1] or not self._goes_on(now[read - 1 : read]):
                 self._start_over()
-                known = 0
-            for file in now[known:]:
+                read = 0
+            for file in now[read:]:
                 self._collector.read(file)
             self._files = now
             self._seam = self._last_bytes(now[-1]) if now else b""
@@ -94,7 +94,7 @@ class GrowingRun:
         return True
 
     def _last_bytes(self, file: StoredFile) -> bytes:
-        """The bytes before the place where reading stopped."""
+        """The bytes before the position where reading stopped."""
         settled = self._collector.settled
         with file.open() as opened:
             return opened.read_range(max(settled - _SEAM_BYTES, 0), min(settled, _SEAM_BYTES))

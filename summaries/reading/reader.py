@@ -78,21 +78,11 @@ class Reader:
 
     def read_opened(self, opened: ReadableFile, path: str) -> Iterator[Index | Fault]:
         """`read` for a file that is open, with the path that faults name."""
-        records, held = 0, list[Fault]()
+        is_empty = True
         for item in self.read_from(opened):
-            if isinstance(item, Fault):
-                held.append(item)
-            else:
-                records += item.records
-            if records:
-                yield from (fault.located(path) for fault in held)
-                held.clear()
-            if not isinstance(item, Fault):
-                yield item
-        if held:
-            begins = opened.read_range(0, HEADER_BYTES)
-            yield from (_of_no_records(fault, self.end, begins).located(path) for fault in held)
-        elif not records:
+            is_empty = False
+            yield _of_whole_file(item, self.end, opened).located(path) if isinstance(item, Fault) else item
+        if is_empty:
             yield empty_file().located(path)
 
     def read_from(self, opened: ReadableFile, start: int = 0, number: int = 0) -> Iterator[Index | Fault]:
@@ -199,8 +189,9 @@ class ScannedReader(Reader):
         size = HEADER_BYTES + int.from_bytes(buffer[pos : pos + 8].tobytes(), "little") + FOOTER_BYTES
         self._unusual_bytes = min(2 * self._unusual_bytes + size, _STRETCH_BYTES) if pos == self._unusual_stop else 0
         data = buffer[pos : pos + max(size, self._unusual_bytes)].tobytes()
-        one = [HEADER_BYTES], [size - FOOTER_BYTES]
-        starts, stops = one if len(data) == size else whole_records(data, 0, MAX_RECORD_BYTES)
+        starts, stops = [HEADER_BYTES], [size - FOOTER_BYTES]
+        if len(data) > size:
+            starts, stops = whole_records(data, 0, MAX_RECORD_BYTES)
         for start, stop in zip(starts, stops, strict=True):
             at = pos + start - HEADER_BYTES
             if rows.add(data[start:stop], at, base + at, number + int(rows.cursor[1])):
@@ -221,6 +212,7 @@ class ScannedReader(Reader):
         while not (parser.calm and parser.offset > start):
             chunk = opened.read_range(end, _STRETCH_BYTES)
             end += len(chunk)
+            self.end = end
             parser.feed(chunk)
             if not chunk:
                 parser.close()
@@ -250,9 +242,9 @@ def _of_this_thread() -> _Workspace:
     return space
 
 
-def _of_no_records(fault: Fault, end: int, begins: bytes) -> Fault:
-    """A fault of a file of `end` bytes without a record, of which the first few are given."""
-    if fault.kind is FaultKind.UNFINISHED_TAIL and any(begins[4:8]):  # no record is as long as its length says
-        reason = "no record in the file"
-        return Fault(FaultKind.NO_EVENT_FILE, reason, 0, end, fault.got, fault.want)
+def _of_whole_file(fault: Fault, end: int, opened: ReadableFile) -> Fault:
+    """The fault to report of a file of `end` bytes, as `no_event_file` says it; its first bytes are looked at, too."""
+    starts_here = fault.kind is FaultKind.UNFINISHED_TAIL and not fault.offset
+    if starts_here and any(opened.read_range(4, 4)):  # no record is as long as its length says
+        return Fault(FaultKind.NO_EVENT_FILE, "no record in the file", 0, end, fault.got, fault.want)
     return no_event_file(fault, end)

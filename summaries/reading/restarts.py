@@ -1,4 +1,7 @@
-"""Restarts of a run: which points still stand after them, and which session starts affect a tag. Pure (no I/O)."""
+"""Restarts of a run: which points still stand after them, and which session starts affect a tag. Pure (no I/O).
+
+A point is superseded if a later point of its tag, or a later start of a session, has its step or a lower one.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,10 @@ if TYPE_CHECKING:
     from summaries.reading.columns import Epochs
 
 
-__all__ = ["SessionStarts", "Standing", "standing"]
-
+__all__ = ["Returns", "SessionStarts", "Standing", "standing"]
 
 _MAX_STEP = np.iinfo(np.int64).max
+_POSITION_BITS = 40  # for a trillion points, and eight million tags
 
 
 class Standing(IntEnum):
@@ -61,6 +64,58 @@ def standing(
     return codes
 
 
+class Returns:
+    """Where steps come back, by tag: tells the same as `standing`, of points that are too many to be kept.
+
+    While a tag's steps rise, its first step is the lowest of those to come, so only the points at which they do not
+    rise are added, in the order of their positions. Those with a higher step than a later one have no effect: they are
+    dropped.
+
+    >>> returns = Returns()
+    >>> for position, step in [(4, 2), (6, 3), (9, 1)]:
+    ...     returns.add(0, position, step)
+    >>> returns.close()
+    >>> len(returns), returns.supersede(np.zeros(3, int), np.array([0, 8, 9]), np.array([0, 1, 1]))
+    (1, array([False,  True, False]))
+    """
+
+    def __init__(self) -> None:
+        self._by_tag: dict[int, list[tuple[int, int]]] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._by_tag.values()))
+
+    def add(self, tag: int, position: int, step: int) -> None:
+        """Add a point, at a position after all others of its tag."""
+        returns = self._by_tag.setdefault(tag, [])
+        while returns and returns[-1][1] >= step:
+            returns.pop()
+        returns.append((position, step))
+
+    def close(self) -> None:
+        """All points were added."""
+        rows = [
+            (tag << _POSITION_BITS | position, step)
+            for tag, own in sorted(self._by_tag.items())
+            for position, step in own
+        ]
+        self._keys, self._steps = np.array(rows, np.int64).reshape(-1, 2).T
+
+    def supersede(
+        self, tags: NDArray[np.int64], positions: NDArray[np.int64], steps: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """bool[n], for each of n points: whether a later one of its tag that was added has its step or a lower one."""
+        if not len(self._keys):
+            return np.zeros(len(steps), np.bool_)
+        following = np.searchsorted(self._keys, tags << _POSITION_BITS | positions, side="right")
+        exists = following < len(self._keys)
+        following[~exists] = 0
+        is_superseded: NDArray[np.bool_] = (
+            exists & (self._keys[following] >> _POSITION_BITS == tags) & (self._steps[following] <= steps)
+        )
+        return is_superseded
+
+
 class SessionStarts:
     """The session starts of a run, in order.
 
@@ -87,13 +142,13 @@ class SessionStarts:
         """
         if not self._marks:
             return ()
-        found: list[tuple[int, int]] = []
+        restarts: list[tuple[int, int]] = []
         first = bisect_left(self._marks, epochs.numbers[0])
         for before, mark in epochs.ends():
             last = len(self._marks) if mark is None else bisect_left(self._marks, mark, first)
             if last > first + 1:
-                found.append((before, self._lowest[first]))
+                restarts.append((before, self._lowest[first]))
             if last > first:
-                found.append((before, self._steps[last - 1]))
+                restarts.append((before, self._steps[last - 1]))
             first = last
-        return found
+        return restarts

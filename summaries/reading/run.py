@@ -14,11 +14,12 @@ from summaries.patterns import matcher, several
 from summaries.reading.by_name import ByName
 from summaries.reading.collector import Collector
 from summaries.reading.graphs import graph_of, run_metadata_of
-from summaries.reading.hyperparameters import hyperparameters
 from summaries.reading.items import in_order, items_by_kind
+from summaries.reading.kinds import ItemsByKind, hyperparameters
+from summaries.reading.presented import presented
 from summaries.reading.restarts import SessionStarts
-from summaries.reading.series import Items, Scalars, Series
-from summaries.reading.tables import Tabular
+from summaries.reading.series import Scalars, Series
+from summaries.reading.tabular import Tabular
 from summaries.storage.logdir import run_directories, run_files
 from summaries.storage.protocols import ReplacedError, expecting
 from summaries.words import counted
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from summaries.errors import Fault
     from summaries.patterns import Patterns
+    from summaries.reading.series import Items
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
@@ -40,7 +42,7 @@ _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only sc
 _MOST_REPLACED = 3  # so often a run is read again because one of its files was replaced meanwhile
 
 
-class Run(Tabular):
+class Run(ItemsByKind, Tabular):
     """The contents of the event files of one run.
 
     Attributes:
@@ -68,7 +70,7 @@ class Run(Tabular):
         self._file_marks = tuple(collector.file_marks)
         self.versions: tuple[str, ...] = tuple(collector.versions)
         self.records: tuple[int, ...] = tuple(collector.records)
-        self._places = tuple(collector.places)
+        self._locations = tuple(collector.locations)
         self._points = collector.points
         columns = self._points.columns(copy=copy)
         series = {
@@ -84,9 +86,7 @@ class Run(Tabular):
         return f"Run({', '.join(counted(number, noun) for noun, number in counts.items())})"
 
     def _repr_html_(self) -> str:
-        from summaries.reading.display import run_html  # noqa: PLC0415 - for notebooks only
-
-        return run_html(self)
+        return str(presented("display.run_html", self))
 
     def plot(self, tags: Patterns = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any) -> Any:
         """Plot scalars: in one plot with a legend, or each tag in its own.
@@ -105,9 +105,7 @@ class Run(Tabular):
             ValueError: there are more than 50 tags, or an option has an invalid value.
             ImportError: matplotlib is missing; the message says how to install it.
         """
-        from summaries.reading.plots import plot_scalars  # noqa: PLC0415 - for those who draw
-
-        return plot_scalars(self.scalars, tags, ax, subplots=subplots, **options)
+        return presented("plots.plot_scalars", self.scalars, tags, ax, subplots=subplots, **options)
 
     def file_starts(self, tag: str) -> list[int]:
         """For each file, the number of a tag's scalars in the files before it.
@@ -118,46 +116,11 @@ class Run(Tabular):
         epochs = self._points.epochs(self._numbers[tag])
         return [epochs.before(mark) for mark in self._file_marks]
 
-    @property
-    def histograms(self) -> Mapping[str, Items]:
-        """Tag → float64[k, 3] per step: left edge, right edge, count of each bucket."""
-        return self._items["histograms"]
-
-    @property
-    def images(self) -> Mapping[str, Items]:
-        """Tag → `Images` per step."""
-        return self._items["images"]
-
-    @property
-    def audio(self) -> Mapping[str, Items]:
-        """Tag → `Audio` per step."""
-        return self._items["audio"]
-
-    @property
-    def texts(self) -> Mapping[str, Items]:
-        """Tag → str per step, or an object array of str if a step has several."""
-        return self._items["texts"]
-
-    @property
-    def pr_curves(self) -> Mapping[str, Items]:
-        """Tag → array[6, n] per step: true and false positives, true and false negatives, precision, recall."""
-        return self._items["pr_curves"]
-
-    @property
-    def meshes(self) -> Mapping[str, Items]:
-        """Tag (`<name>_VERTEX`, `_FACE`, `_COLOR`) → array[batch, n, 3] per step."""
-        return self._items["meshes"]
-
-    @property
-    def tensors(self) -> Mapping[str, Items]:
-        """Tag → array per step, for all values that are not of the kinds above."""
-        return self._items["tensors"]
-
     @cached_property
     def _items(self) -> Mapping[str, ByName[Items]]:
-        self._places = (places := in_order(self._places),)
+        self._locations = (locations := in_order(self._locations),)
         tags = {number: tag for tag, number in self._numbers.items()}
-        return items_by_kind(places, tags, self.metadata, self._stored, self._starts)
+        return items_by_kind(locations, tags, self.metadata, self._stored, self._starts)
 
     @cached_property
     def hparams(self) -> dict[str, bool | float | str]:
@@ -198,15 +161,11 @@ class Runs(ByName[Run], Tabular):
         super().__init__(runs, "no run is named")
 
     def _repr_html_(self) -> str:
-        from summaries.reading.display import runs_html  # noqa: PLC0415 - for notebooks only
-
-        return runs_html(self)
+        return str(presented("display.runs_html", self))
 
     def plot(self, tags: Patterns = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any) -> Any:
         """Plot scalars of all runs beside each other; arguments, result and errors as in `Run.plot`."""
-        from summaries.reading.plots import plot_runs  # noqa: PLC0415 - for those who draw
-
-        return plot_runs({name: run.scalars for name, run in self.items()}, tags, ax, subplots=subplots, **options)
+        return presented("plots.plot_runs", self._scalars_by_run(), tags, ax, subplots=subplots, **options)
 
     def _scalars_by_run(self) -> Mapping[str | None, Mapping[str, Series]]:
         """The scalars of each run, by its name."""
@@ -290,10 +249,10 @@ def read_logdir(
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     tags = several(tags)  # which may be read again and again, and in another process
-    found = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
+    listed = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
     if executor is not None:
-        return Runs(_read_on(executor, jobs, found, tags))
-    return Runs(_read_in_threads(found, jobs, tags))
+        return Runs(_read_on(executor, jobs, listed, tags))
+    return Runs(_read_in_threads(listed, jobs, tags))
 
 
 def _read_in_threads(runs: Mapping[str, Sequence[StoredFile]], jobs: int | None, tags: Patterns) -> dict[str, Run]:
@@ -312,14 +271,14 @@ def _read_on(
     executor: Executor, jobs: int | None, runs: Mapping[str, Sequence[StoredFile]], tags: Patterns
 ) -> dict[str, Run]:
     task = partial(_read_item, tags=tags)
-    found = {}
+    read = {}
     for (name, _), outcome in run_tasks(
         task, list(runs.items()), executor=executor, jobs=jobs, size=lambda run: sum(file.size for file in run[1])
     ):
         if isinstance(outcome, Died):
             raise ChildProcessError(f"{name}: {outcome.reason}")
-        found[name] = outcome
-    return {name: found[name] for name in runs}
+        read[name] = outcome
+    return {name: read[name] for name in runs}
 
 
 def _read_item(run: tuple[str, Sequence[StoredFile]], tags: Patterns) -> Run:
@@ -337,17 +296,14 @@ def read_files(files: Sequence[StoredFile], *, tags: Patterns = None) -> Run:
         return _read(files, None if tags is None else matcher(tags))
 
 
-def _read(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None) -> Run:
-    for _ in range(_MOST_REPLACED):
-        try:
-            return _read_once(files, wanted)
-        except ReplacedError as error:
-            files = [file.as_it_is_now() if file.path == error.filename else file for file in files]
-    return _read_once(files, wanted)
-
-
-def _read_once(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None) -> Run:
+def _read(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None, retries: int = _MOST_REPLACED) -> Run:
     collector = Collector(wanted)
-    for file in files:
-        collector.read(file)
+    try:
+        for file in files:
+            collector.read(file)
+    except ReplacedError as error:
+        if not retries:
+            raise
+        files = [file.as_it_is_now() if file.path == error.filename else file for file in files]
+        return _read(files, wanted, retries - 1)
     return Run(collector)

@@ -12,24 +12,54 @@ from google.protobuf.message import DecodeError
 
 from summaries.errors import Fault, FaultKind, UndecodableError
 from summaries.reading.by_name import ByName
-from summaries.reading.decoders import COLUMNS
+from summaries.reading.presented import presented
 from summaries.reading.restarts import Standing, standing
 from summaries.wire.events import decode_value
 from summaries.words import counted, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from summaries.storage.protocols import StoredFile
+    from summaries.wire.pb import Summary
 
 __all__ = ["Items", "Scalars", "Series"]
 
 
+class _Points:
+    """The points of one tag, in the order they were written, and which of them stand after restarts."""
+
+    tag: str
+    step: NDArray[np.int64]
+    restarts: Sequence[tuple[int, int]]
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @cached_property
+    def standing(self) -> NDArray[np.uint8]:
+        """uint8[n]: a `Standing` code for each point."""
+        return standing(self.step, self.restarts)
+
+    def _last_at(self, step: int) -> int:
+        """The index of the last point with this step."""
+        wanted, steps = np.asarray(step), self.step
+        if wanted.ndim or wanted.dtype.kind not in "biuf":
+            raise TypeError(f"a step is one integer, got {step!r}")
+        at = np.flatnonzero(steps == step)
+        if len(at):
+            return int(at[-1])
+        below, above = steps[steps < step], steps[steps > step]
+        near = [*([below.max()] if len(below) else []), *([above.min()] if len(above) else [])]
+        hint = f"the nearest {'step is' if len(near) == 1 else 'steps are'} {' and '.join(map(str, near))}"
+        raise LookupError(f"{quoted(self.tag)} has nothing at step {step}; {hint if near else 'it has no steps'}")
+
+
 @dataclass(frozen=True, eq=False)
-class Series:
+class Series(_Points):
     """The scalars of one tag: all points, in the order they were written.
 
     Attributes:
@@ -55,18 +85,11 @@ class Series:
     Several starts between the same two points are reduced to the lowest step of these and later ones, and the last.
     """
 
-    def __len__(self) -> int:
-        return len(self.step)
-
     def __repr__(self) -> str:
-        from summaries.reading.display import series_text  # noqa: PLC0415 - for those who look
-
-        return f"Series({quoted(self.tag)}, {series_text(self)})"
+        return f"Series({quoted(self.tag)}, {presented('display.series_text', self)})"
 
     def _repr_html_(self) -> str:
-        from summaries.reading.display import series_html  # noqa: PLC0415 - for notebooks only
-
-        return series_html(self)
+        return str(presented("display.series_html", self))
 
     def at(self, step: int) -> float:
         """The value at a step; of several, the one that was written last.
@@ -81,16 +104,10 @@ class Series:
         >>> Series("loss", np.array([10, 20]), np.zeros(2), np.array([0.5, 0.25])).at(20)
         0.25
         """
-        return float(self.value[_last_at(self.step, step, self.tag)])
+        return float(self.value[self._last_at(step)])
 
     def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        x: str = "step",
-        smoothing: float = 0.0,
-        logy: bool = False,
-        **style: Any,
+        self, ax: Axes | None = None, *, x: str = "step", smoothing: float = 0.0, logy: bool = False, **style: Any
     ) -> Axes:
         """Plot the points that stand; fainter, those that a restart superseded. A dotted line marks each restart.
 
@@ -105,15 +122,8 @@ class Series:
             ValueError: `x` or `smoothing` has another value.
             ImportError: matplotlib is missing; the message says how to install it.
         """
-        from summaries.reading.plots import plot_series  # noqa: PLC0415 - for those who draw
-
-        axes: Axes = plot_series(self, ax, x=x, smoothing=smoothing, logy=logy, **style)
+        axes: Axes = presented("plots.plot_series", self, ax, x=x, smoothing=smoothing, logy=logy, **style)
         return axes
-
-    @cached_property
-    def standing(self) -> NDArray[np.uint8]:
-        """uint8[n]: a `Standing` code for each point."""
-        return standing(self.step, self.restarts)
 
     def latest(self) -> Series:
         """The valid points: no later session start or point of this tag has their step or a lower one."""
@@ -130,13 +140,11 @@ class Scalars(ByName[Series]):
         super().__init__(series, "no scalars are tagged")
 
     def _repr_html_(self) -> str:
-        from summaries.reading.display import scalars_html  # noqa: PLC0415 - for notebooks only
-
-        return scalars_html(self)
+        return str(presented("display.scalars_html", self))
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
+class Items(_Points):
     """The values of one tag that are not scalars, in the order they were written.
 
     A value is read from its file and decoded on access: `items[i]`, or in a loop over `items`. The properties of `Run`
@@ -159,13 +167,10 @@ class Items:
     tag: str
     step: NDArray[np.int64]
     wall_time: NDArray[np.float64]
-    _places: NDArray[np.void] = field(repr=False)
+    _locations: NDArray[np.void] = field(repr=False)
     _files: Sequence[StoredFile] = field(repr=False)
-    _column: int = field(repr=False)
+    _decode: Callable[[Summary.Value], Any] = field(repr=False)
     restarts: Sequence[tuple[int, int]] = field(default=(), repr=False)
-
-    def __len__(self) -> int:
-        return len(self.step)
 
     def __repr__(self) -> str:
         steps = f", steps {self.step.min()} to {self.step.max()}" if len(self) else ""
@@ -182,7 +187,7 @@ class Items:
             TypeError: the step is no number.
             OSError, UndecodableError: as for `items[index]`.
         """
-        return self[_last_at(self.step, step, self.tag)]
+        return self[self._last_at(step)]
 
     def __getitem__(self, index: int | slice) -> Any:
         """Return the value at an index; of a slice, a list of values.
@@ -195,15 +200,15 @@ class Items:
         """
         if isinstance(index, slice):
             return [self[i] for i in range(len(self))[index]]
-        place = self._places[operator.index(index)]
-        stored = self._files[place["file"]]
-        offset, length = int(place["offset"]), int(place["length"])
+        location = self._locations[operator.index(index)]
+        stored = self._files[location["file"]]
+        offset, length = int(location["offset"]), int(location["length"])
         with stored.open() as file:
             data = file.read_range(offset, length)
         try:
             value = decode_value(data)
             if value.tag == self.tag:
-                return COLUMNS[self._column].decode(value)
+                return self._decode(value)
             error: Exception = ValueError(f"the file has changed: the tag here is {value.tag!r} now")
         except (DecodeError, ValueError) as caught:
             error = caught
@@ -218,27 +223,8 @@ class Items:
         """All values, decoded at each access."""
         return list(self)
 
-    @cached_property
-    def standing(self) -> NDArray[np.uint8]:
-        """uint8[n]: a `Standing` code for each value."""
-        return standing(self.step, self.restarts)
-
     def latest(self) -> Items:
         """The valid values: no later session start or value of this tag has their step or a lower one."""
         stands = self.standing == Standing.STANDS
-        places = self._places[stands]
-        return Items(self.tag, self.step[stands], self.wall_time[stands], places, self._files, self._column)
-
-
-def _last_at(steps: NDArray[np.int64], step: int, tag: str) -> int:
-    """The index of the last point with this step."""
-    given = np.asarray(step)
-    if given.ndim or given.dtype.kind not in "biuf":
-        raise TypeError(f"a step is one integer, got {step!r}")
-    found = np.flatnonzero(steps == step)
-    if len(found):
-        return int(found[-1])
-    below, above = steps[steps < step], steps[steps > step]
-    near = [*([below.max()] if len(below) else []), *([above.min()] if len(above) else [])]
-    hint = f"the nearest {'step is' if len(near) == 1 else 'steps are'} {' and '.join(map(str, near))}"
-    raise LookupError(f"{quoted(tag)} has nothing at step {step}; {hint if near else 'it has no steps'}")
+        locations = self._locations[stands]
+        return Items(self.tag, self.step[stands], self.wall_time[stands], locations, self._files, self._decode)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.patterns import matcher, several
+from summaries.reading.kinds import KINDS
 from summaries.storage.credentials import without_credentials
 from summaries.storage.outputs import new_directory, new_file
 from summaries.storage.plain import at_hand, is_directory
@@ -41,7 +42,6 @@ __all__ = ["Converted", "convert"]
 _ENDINGS: dict[str, Format] = {
     ".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".wandb": "wandb",
 }  # fmt: skip
-_KINDS = ("histograms", "images", "audio", "texts", "pr_curves", "meshes", "tensors")
 _READERS = {
     "csv": read_csv, "parquet": read_parquet, "jsonl": read_json_lines, "mlflow": read_mlflow, "wandb": read_wandb,
 }  # fmt: skip
@@ -206,9 +206,9 @@ def _counting(
     def count(name: str, run: Run) -> None:
         if on_run is not None:
             on_run(name, run)
-        for kind in _KINDS:
-            if tags := getattr(run, kind):
-                left_out[f"tags of {kind.replace('_', ' ')}"] += len(tags)
+        for attribute, kind in KINDS.items():
+            if tags := getattr(run, attribute):
+                left_out[f"tags of {kind.nouns}"] += len(tags)
         if hyperparameters and run.hparams:
             left_out["hyperparameters"] += len(run.hparams)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.reading.decoders import COLUMNS, column_of
+from summaries.reading.kinds import kind_of
 from summaries.reading.media import Audio, Images
 from summaries.wire.layout import KINDS
 from summaries.wire.pb import DATA_CLASS_SCALAR
@@ -21,7 +21,6 @@ __all__ = ["described", "plain", "plain_number", "tensor_kind"]
 
 _MOST = 6  # elements of an array that are told, unless all are wanted
 _MOST_TEXT = 200  # characters of a text, likewise
-_NOUNS = {"histograms": "histogram", "images": "image", "audio": "audio", "texts": "text"}
 _SCALAR = "scalar"
 
 
@@ -56,13 +55,12 @@ def described(value: Summary.Value, plugin: str = "", *, full: bool = False) -> 
         return {"tag": value.tag, "kind": _SCALAR, "value": plain_number(value.simple_value)}
     if what == "tensor" and plugin == "scalars" and (number := scalar_value(value.tensor)) is not None:
         return {"tag": value.tag, "kind": _SCALAR, "value": plain_number(number)}
-    column = COLUMNS[column_of(value.tag, KINDS[what], plugin)]
-    kind = _NOUNS.get(column.name, "tensor")
+    kind = kind_of(value.tag, KINDS[what], plugin)
     try:
-        decoded = column.decode(value)
+        decoded = kind.decode(value)
     except ValueError as error:
-        return {"tag": value.tag, "kind": kind, "error": str(error)}
-    return {"tag": value.tag, "kind": kind, **_details(kind, decoded, full=full)}
+        return {"tag": value.tag, "kind": kind.shown_as, "error": str(error)}
+    return {"tag": value.tag, "kind": kind.shown_as, **_details(kind.shown_as, decoded, full=full)}
 
 
 def plain_number(value: float) -> float | str:

@@ -14,6 +14,7 @@ from summaries.execution.tasks import in_threads
 from summaries.native.library import is_available
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.annotations import ANNOTATIONS
+from summaries.reading.kinds import NOUNS
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number
 from summaries.storage.protocols import expecting
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Listing", "demand_runs", "ls"]
 
-KINDS = ("scalars", "histograms", "images", "audio", "texts", "pr_curves", "meshes", "tensors")
+KINDS = tuple(NOUNS)
 """The attributes of `Run` that map tags to values."""
 
 Number = TypeVar("Number")

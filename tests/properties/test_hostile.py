@@ -99,4 +99,4 @@ def test_compiled_equals_plain(tmp_path, file):
         assert series.restarts == plain.scalars[tag].restarts
     assert list(compiled.images) == list(plain.images)
     for tag, items in compiled.images.items():
-        assert items._places.tolist() == plain.images[tag]._places.tolist()
+        assert items._locations.tolist() == plain.images[tag]._locations.tolist()

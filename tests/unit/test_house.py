@@ -3,6 +3,7 @@
 import ast
 import functools
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,20 @@ def test_private_names_stay_in_their_folder():
 )
 def test_private_uses_are_seen(source, found):
     assert list(private_uses("summaries/reading/series.py", source)) == found
+
+
+@pytest.mark.parametrize("room", ["kinds", "presenting", "reading"])
+def test_a_room_has_no_circle_of_imports(room):
+    """Neither with those that only type checkers see, nor with those inside functions; a package lists its modules."""
+    modules = {dotted(path): path for path in MODULES if Path(path).parent == Path("summaries", room)}
+    del modules[f"summaries.{room}"]
+    imported = {
+        name: {
+            f"{module}.{own}" if f"{module}.{own}" in modules else module for module, own, _ in imports(parsed(path))
+        }
+        for name, path in modules.items()
+    }
+    assert set(modules) <= set(TopologicalSorter(imported).static_order())
 
 
 def is_named_after_a_module(path):

@@ -6,6 +6,7 @@ import math
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from summaries.reading.kinds import NOUNS
 from summaries.words import counted
 
 if TYPE_CHECKING:
@@ -22,16 +23,6 @@ __all__ = [
     "value_text",
 ]
 
-_NOUNS = {
-    "scalars": ("scalar", "scalars"),
-    "histograms": ("histogram", "histograms"),
-    "images": ("image", "images"),
-    "audio": ("audio", "audio"),
-    "texts": ("text", "texts"),
-    "pr_curves": ("PR curve", "PR curves"),
-    "meshes": ("mesh", "meshes"),
-    "tensors": ("tensor", "tensors"),
-}
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 _WHOLE = 1e6  # whole numbers below this are printed with all of their digits
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
@@ -120,7 +111,7 @@ def kind_text(kind: str, number: int = 1) -> str:
     >>> kind_text("pr_curves"), kind_text("texts", 2)
     ('PR curve', 'texts')
     """
-    return _NOUNS[kind][number != 1]
+    return NOUNS[kind][number != 1]
 
 
 def kinds_text(tags: Mapping[str, int]) -> str:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from summaries.optional import needs
 from summaries.patterns import matcher
+from summaries.presenting.tables import chosen, unicode
 from summaries.reading.run import read_files
-from summaries.reading.tables import chosen, unicode
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import read_file
 from summaries.storage.names import join

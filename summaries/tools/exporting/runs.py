@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from summaries.patterns import matcher
-from summaries.reading.tables import chosen
+from summaries.presenting.tables import chosen
 from summaries.storage.protocols import UnreachableError
 from summaries.tools.runs import read_ahead
 

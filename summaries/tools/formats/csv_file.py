@@ -6,8 +6,8 @@ import csv
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TextIO
 
-from summaries.reading.tables import unicode
-from summaries.reading.wide import WideRun, wide_names
+from summaries.presenting.tables import unicode
+from summaries.presenting.wide import WideRun, wide_names
 from summaries.storage.plain import open_text
 from summaries.tools.formats.tables import TableReader
 

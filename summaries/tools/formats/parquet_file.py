@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from summaries.optional import needs
+from summaries.presenting.tables import arrow_table, long_columns, wide_columns
+from summaries.presenting.wide import WideRun
 from summaries.reading.series import Series
-from summaries.reading.tables import arrow_table, long_columns, wide_columns
-from summaries.reading.wide import WideRun
 from summaries.tools.formats.tables import TableReader
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import numpy as np
 
 from summaries.optional import needs
 from summaries.patterns import matcher, several
+from summaries.presenting.tables import Labels, arrow_table, pandas_frame, unicode
 from summaries.reading.by_name import UnknownNameError
 from summaries.reading.series import Series
-from summaries.reading.tables import Labels, arrow_table, pandas_frame, unicode
 from summaries.storage.names import as_path, join
 from summaries.storage.outputs import new_directory, new_file
 from summaries.storage.plain import create_text

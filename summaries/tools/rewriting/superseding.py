@@ -1,18 +1,16 @@
 """Superseding: which values of a run a restart has superseded, found in one pass and dropped in a second.
 
-A value is superseded if a later value of its tag, or a later start of a session, has its step or a lower one; this is
-what `Series.latest` says. As long as a tag's steps rise, its first step is the lowest, so that only the places where
-they do not rise need be kept: 16 bytes for each restart or repeated step of each tag, and fewer if a later one is as
-low. Memory does not grow with the file.
+`reading.restarts` decides, as it does for `Series.latest`. Memory does not grow with the file: 16 bytes for each
+restart or repeated step of each tag, and fewer if a later one is as low.
 """
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.reading.restarts import Returns
 from summaries.tools.rewriting.points import grown
 from summaries.tools.rewriting.rewriter import Edit
 from summaries.wire.layout import KIND_NOTHING, START
@@ -27,26 +25,25 @@ if TYPE_CHECKING:
 __all__ = ["Latest"]
 
 _LOWEST = np.iinfo(np.int64).min
-_FILE_BITS, _TAG_BITS = 36, 40  # a place: the file's number, then the value's number in it
 
 
 class Latest(Edit):
     """Keeps the values that stand. First `see` everything, then `rewind`, then it is an edit."""
 
     def __init__(self) -> None:
-        self._place = 0  # of the next value
+        self._position = 0  # how many values there are before the next one, in all files
+        self._first_positions: dict[int, int] = {}  # of each file
         self._last = np.full(0, _LOWEST)  # the last step, by tag
-        self._returns: dict[int, list[tuple[int, int]]] = {}  # by tag: (place, step), where steps did not rise
-        self._starts: list[tuple[int, int]] = []  # the same of sessions
+        self._returns, self._starts = Returns(), Returns()  # of each tag, and of sessions
 
     def begin_file(self, number: int) -> None:
         """Note that the values of the next file follow."""
-        self._place = number << _FILE_BITS
+        self._position = self._first_positions.setdefault(number, self._position)
 
     def see(self, index: Index, tags: Tags) -> None:
         """Take a stretch, in order, of all files."""
-        places, steps = self._columns(index)
         self._see_starts(index)
+        positions, steps = self._columns(index)
         rows = np.flatnonzero(index.values["kind"] != KIND_NOTHING)
         own = index.values["tag"][rows]
         rows = rows[np.argsort(own, kind="stable")]
@@ -56,65 +53,33 @@ class Latest(Edit):
         before = np.concatenate(([_LOWEST], steps[:-1]))
         before[new_tag] = self._last[own[new_tag]]
         self._last[own] = steps  # of equal tags, the last one counts
-        returns = np.flatnonzero(steps <= before)
-        for tag, place, step in zip(
-            own[returns].tolist(), places[rows[returns]].tolist(), steps[returns].tolist(), strict=True
+        back = np.flatnonzero(steps <= before)
+        for tag, position, step in zip(
+            own[back].tolist(), positions[rows[back]].tolist(), steps[back].tolist(), strict=True
         ):
-            _push(self._returns.setdefault(tag, []), place, step)
+            self._returns.add(tag, position, step)
 
     def rewind(self) -> None:
         """All was seen."""
-        found = sorted(self._returns.items())
-        rows = list(
-            chain.from_iterable(((tag << _TAG_BITS) | place, step) for tag, own in found for place, step in own)
-        )
-        self._keys = np.array(rows[::2], np.int64)
-        self._steps = np.array(rows[1::2], np.int64)
-        self._start_places = np.array([place for place, _ in self._starts], np.int64)
-        self._start_steps = np.array([step for _, step in self._starts], np.int64)
+        self._returns.close()
+        self._starts.close()
 
     def keeps(self, index: Index, tags: Tags) -> Mask:
         """Which values stand."""
-        places, steps = self._columns(index)
-        own = index.values["tag"].astype(np.int64) << _TAG_BITS
-        superseded = _at_or_above(steps, self._keys, self._steps, own | places, own)
-        superseded |= _at_or_above(steps, self._start_places, self._start_steps, places, np.zeros_like(own))
+        positions, steps = self._columns(index)
+        own = index.values["tag"].astype(np.int64)
+        superseded = self._returns.supersede(own, positions, steps)
+        superseded |= self._starts.supersede(np.zeros_like(own), positions, steps)
         stands: Mask = ~superseded | (index.values["kind"] == KIND_NOTHING)
         return stands
 
     def _columns(self, index: Index) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The place and the step of each value."""
+        """The position and the step of each value."""
         count = len(index.values)
-        places = np.arange(self._place, self._place + count)
-        self._place += count
-        return places, index.events["step"][index.values["event"]]
+        positions = np.arange(self._position, self._position + count)
+        self._position += count
+        return positions, index.events["step"][index.values["event"]]
 
     def _see_starts(self, index: Index) -> None:
-        before = self._place - len(index.values)
-        for event in np.flatnonzero(index.events["what"] == START).tolist():
-            row = index.events[event]
-            _push(self._starts, before + int(row["first"]), int(row["step"]))
-
-
-def _push(stack: list[tuple[int, int]], place: int, step: int) -> None:
-    """Add a place to those that supersede what is before them; earlier ones with higher steps have no more effect."""
-    while stack and stack[-1][1] >= step:
-        stack.pop()
-    stack.append((place, step))
-
-
-def _at_or_above(
-    steps: NDArray[np.int64],
-    keys: NDArray[np.int64],
-    lowest: NDArray[np.int64],
-    places: NDArray[np.int64],
-    own: NDArray[np.int64],
-) -> Mask:
-    """Whether the next key after each place is of the same tag (`own`), and its step is no higher."""
-    if not len(keys):
-        return np.zeros(len(steps), bool)
-    following = np.searchsorted(keys, places, side="right")
-    exists = following < len(keys)
-    following[~exists] = 0
-    found: Mask = exists & (keys[following] >> _TAG_BITS == own >> _TAG_BITS) & (lowest[following] <= steps)
-    return found
+        for row in index.events[index.events["what"] == START]:
+            self._starts.add(0, self._position + int(row["first"]), int(row["step"]))

@@ -54,7 +54,7 @@ def test_a_record_as_large_as_the_buffer_or_larger(tmp_path, monkeypatch, engine
     assert collector.faults == []
     assert collector.records == [1 + before + after]
     assert collector.points.columns()[0].step.tolist() == [*range(before + after)]
-    assert [len(places) for places in collector.places] == [1]
+    assert [len(locations) for locations in collector.locations] == [1]
     # The first of each tag, the large record, and the rest of the stretch that was read with it.
     assert engine == "plain" or parsed < 5000
 

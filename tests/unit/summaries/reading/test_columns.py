@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from engines import ENGINES, using
 
-from summaries.reading.columns import Epochs, Points
+from summaries.reading.columns import Epochs, ScalarColumns
 from summaries.wire.layout import KIND_IMAGE, VALUE
 
 
@@ -36,7 +36,7 @@ def test_rows_keep_their_order_and_only_scalars_are_points(engine, times):
     added = rows([2, 0, 2, 700, 0, 2] * times)
     added["kind"][::6] = KIND_IMAGE
     with using(engine):
-        points = Points()
+        points = ScalarColumns()
     assert points.add(added, 701) == 5 * times
     for tag, block in enumerate(points.columns()):
         steps = [i for i in range(6 * times) if i % 6 and added["tag"][i] == tag]
@@ -46,7 +46,7 @@ def test_rows_keep_their_order_and_only_scalars_are_points(engine, times):
 
 
 def test_marks_are_numbered_in_order_and_divide_each_tags_points():
-    points = Points()
+    points = ScalarColumns()
     points.add(rows([1, 0, 1]), 2)
     assert [points.mark(), points.mark()] == [0, 1]
     points.append(1, 9, 0.5, 7.0)
@@ -59,7 +59,7 @@ def test_marks_are_numbered_in_order_and_divide_each_tags_points():
 @pytest.mark.parametrize("engine", ENGINES)
 def test_columns_grow_from_one_point_into_mapped_memory(engine):
     with using(engine):
-        points, want = Points(), []
+        points, want = ScalarColumns(), []
     for count in (1, 31, 1, 40, 32_700, 70_000):
         points.add(rows([0] * count, len(want)), 1)
         points.append(0, -1, 0.25, 0.125)

@@ -15,6 +15,7 @@ FILES = {
     "unfinished": (GOOD + GOOD[:-1], 1, [FaultKind.UNFINISHED_TAIL], False),
     "damaged": (GOOD + GOOD[:-1] + b"!" + GOOD, 2, [FaultKind.DAMAGED_PAYLOAD], True),
     "undecodable": (GOOD + frame(b"\xff"), 1, [FaultKind.UNDECODABLE], True),
+    "no record": (b"<!doctype html>" + GOOD[:-1], 0, [FaultKind.DAMAGED_LENGTH, FaultKind.UNFINISHED_TAIL], True),
     "zero-filled": (GOOD + bytes(50), 1, [FaultKind.ZERO_FILLED], True),
     "much": (
         b"!" + GOOD + bytes(50) + GOOD[:-1],

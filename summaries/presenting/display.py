@@ -10,13 +10,11 @@ import numpy as np
 
 from summaries.errors import is_damaged
 from summaries.markup import amount, block, colored, line, short, sparkline, table
-from summaries.reading.restarts import Standing
+from summaries.reading.kinds import KINDS
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from summaries.errors import Fault
     from summaries.markup import Markup
@@ -28,7 +26,6 @@ __all__ = ["run_html", "runs_html", "scalars_html", "series_html", "series_text"
 _MOST_ROWS = 30
 _MOST_FAULTS = 5
 _TITLES = ("tag", "points", "steps", "last", "least", "largest", "")
-_KINDS = ("histograms", "images", "audio", "texts", "tensors", "pr_curves", "meshes")
 
 
 def series_text(series: Series) -> str:
@@ -56,13 +53,8 @@ def series_html(series: Series) -> str:
 
 def run_html(run: Run) -> str:
     """A run: its scalars, as many as a page holds; the tags of other kinds; the first faults."""
-    heading = ", ".join(
-        [
-            amount(len(run.files), "file"),
-            amount(len(run.tags), "tag"),
-            amount(sum(map(len, run.scalars.values())), "scalar"),
-        ]
-    )
+    counts = {"file": len(run.files), "tag": len(run.tags), "scalar": sum(map(len, run.scalars.values()))}
+    heading = ", ".join(amount(number, noun) for noun, number in counts.items())
     return block(line(heading), *_scalars(run.scalars), *_others(run), *_faults(run))
 
 
@@ -76,14 +68,7 @@ def runs_html(runs: Mapping[str, Run]) -> str:
     shown = dict(islice(runs.items(), _MOST_ROWS))
     tag = _common(shown)
     rows = [
-        (
-            short(name),
-            len(run.tags),
-            sum(map(len, run.scalars.values())),
-            _steps(run),
-            *_of_tag(run, tag),
-            _verdict(run),
-        )
+        (short(name), len(run.tags), sum(map(len, run.scalars.values())), _steps(run), *_of_tag(run, tag), _faulty(run))
         for name, run in shown.items()
     ]
     titles = ("run", "tags", "scalars", "steps", f"last {short(tag)}" if tag else "", short(tag), "")
@@ -100,7 +85,7 @@ def _row(series: Series) -> tuple[object, ...]:
     if not len(series):
         return short(series.tag), 0, None, None, None, None, None
     steps = f"{series.step.min():,} to {series.step.max():,}"
-    return short(series.tag), len(series), steps, *_numbers(series), sparkline(_standing(series))
+    return short(series.tag), len(series), steps, *_numbers(series), sparkline(series.latest().value)
 
 
 def _numbers(series: Series) -> tuple[float, float, float]:
@@ -110,26 +95,19 @@ def _numbers(series: Series) -> tuple[float, float, float]:
     return float(series.value[-1]), least, largest
 
 
-def _standing(series: Series) -> NDArray[np.float64]:
-    stands: NDArray[np.float64] = series.value[series.standing == Standing.STANDS]
-    return stands
-
-
 def _oddities(series: Series) -> list[str]:
     """How many values are not finite, and how many points do not stand."""
     odd = int(np.count_nonzero(~np.isfinite(series.value)))
     fallen = int(np.count_nonzero(series.standing))
-    found = {f"{odd} not finite": odd, f"{fallen} superseded after restarts": fallen}
-    return [text for text, number in found.items() if number]
+    counts = {f"{odd} not finite": odd, f"{fallen} superseded after restarts": fallen}
+    return [text for text, number in counts.items() if number]
 
 
 def _others(run: Run) -> Iterator[Markup]:
     """The tags that are no scalars, by kind."""
-    for kind in _KINDS:
-        tags = list(getattr(run, kind))
-        if tags:
-            names = listed([short(tag) for tag in tags])
-            yield line(f"{kind.replace('_', ' ')}: {names}", note=True)
+    for name, kind in KINDS.items():
+        if tags := getattr(run, name):
+            yield line(f"{kind.nouns}: {listed([short(tag) for tag in tags])}", note=True)
 
 
 def _faults(run: Run) -> Iterator[Markup]:
@@ -139,7 +117,7 @@ def _faults(run: Run) -> Iterator[Markup]:
         yield line(f"and {amount(len(run.faults) - _MOST_FAULTS, 'more fault')}", note=True)
 
 
-def _verdict(run: Run) -> Markup | None:
+def _faulty(run: Run) -> Markup | None:
     return colored(amount(len(run.faults), "fault"), _color(run.faults)) if run.faults else None
 
 
@@ -148,21 +126,19 @@ def _color(faults: Sequence[Fault]) -> str:
 
 
 def _steps(run: Run) -> str:
-    series = [one for one in run.scalars.values() if len(one)]
-    if not series:
-        return ""
-    return f"{min(int(one.step.min()) for one in series):,} to {max(int(one.step.max()) for one in series):,}"
+    steps = [series.step for series in run.scalars.values() if len(series)]
+    return f"{min(map(np.min, steps)):,} to {max(map(np.max, steps)):,}" if steps else ""
 
 
 def _of_tag(run: Run, tag: str) -> tuple[object, object]:
     series = run.scalars.get(tag)
-    return (None, None) if series is None else (float(series.value[-1]), sparkline(_standing(series)))
+    return (None, None) if series is None else (float(series.value[-1]), sparkline(series.latest().value))
 
 
 def _common(runs: Mapping[str, Run]) -> str:
     """The tag that most runs have, of the losses if there are any; "" if there are no scalars."""
-    found = Counter(tag for run in runs.values() for tag in run.scalars)
-    return max(found, key=lambda tag: ("loss" in tag.lower(), found[tag]), default="")
+    runs_with = Counter(tag for run in runs.values() for tag in run.scalars)
+    return max(runs_with, key=lambda tag: ("loss" in tag.lower(), runs_with[tag]), default="")
 
 
 def _more(number: int, noun: str, which: str = "") -> str:

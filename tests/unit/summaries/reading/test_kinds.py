@@ -59,7 +59,7 @@ def test_a_wrong_value(items_of, plugin, message, got):
     fault = caught.value.fault
     assert (fault.reason, fault.got, fault.want) == ("value is not what its tag says", got, "a value of 'x'")
     assert fault.path.endswith("a.tfevents")
-    assert fault.offset == items._places[0]["offset"]
+    assert fault.offset == items._locations[0]["offset"]
 
 
 @pytest.mark.parametrize("shape", [[0], [2, 0], [0, 2]])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from summaries import Series, SummaryWriter, read_logdir
-from summaries.reading.plots import smoothed
+from summaries.presenting.plots import smoothed
 
 matplotlib = pytest.importorskip("matplotlib", reason="the extra `images` is not installed")
 matplotlib.use("Agg")

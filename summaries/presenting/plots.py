@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,62 +30,42 @@ _SIZE = 4.8, 3.0  # of each of several plots, in inches
 _LAST_YEAR = 1e11  # seconds since the epoch: later times have no date
 
 
-def plot_series(
-    series: Series,
-    ax: Any = None,
-    *,
-    x: str = "step",
-    smoothing: float = 0.0,
-    logy: bool = False,
-    **style: Any,
-) -> Any:
+class _Look(NamedTuple):
+    """How series are drawn: the options that `Series.plot` takes."""
+
+    x: str
+    smoothing: float
+    logy: bool
+    style: Mapping[str, Any]
+
+
+def plot_series(series: Series, ax: Any = None, **options: Any) -> Any:
     """Draw one series; see `Series.plot`."""
     axes = needs("matplotlib.pyplot", "images").gca() if ax is None else ax
-    _check(x, smoothing)
-    _draw(axes, series, series.tag, x, smoothing, style)
-    _finish(axes, x, logy=logy)
+    look = _look(**options)
+    _draw(axes, series, series.tag, look)
+    _finish(axes, look)
     return axes
 
 
-def plot_scalars(
-    scalars: Mapping[str, Series],
-    tags: Patterns,
-    ax: Any,
-    *,
-    subplots: bool,
-    x: str = "step",
-    smoothing: float = 0.0,
-    logy: bool = False,
-    **style: Any,
-) -> Any:
+def plot_scalars(scalars: Mapping[str, Series], tags: Patterns, ax: Any, *, subplots: bool, **options: Any) -> Any:
     """Draw a run's series; see `Run.plot`."""
-    chosen = _chosen(scalars, tags)
-    _check(x, smoothing)
-    plots = {tag: {tag: scalars[tag]} for tag in chosen} if subplots else {"": {tag: scalars[tag] for tag in chosen}}
-    return _draw_all(plots, ax, x, smoothing, style, logy=logy, subplots=subplots)
+    chosen = {tag: scalars[tag] for tag in _chosen(scalars, tags)}
+    plots = {tag: {tag: series} for tag, series in chosen.items()} if subplots else {"": chosen}
+    return _draw_all(plots, ax, _look(**options), subplots=subplots)
 
 
 def plot_runs(
-    runs: Mapping[str, Mapping[str, Series]],
-    tags: Patterns,
-    ax: Any,
-    *,
-    subplots: bool,
-    x: str = "step",
-    smoothing: float = 0.0,
-    logy: bool = False,
-    **style: Any,
+    runs: Mapping[str, Mapping[str, Series]], tags: Patterns, ax: Any, *, subplots: bool, **options: Any
 ) -> Any:
     """Draw the series of several runs; see `Runs.plot`."""
     chosen = _chosen(dict.fromkeys(tag for scalars in runs.values() for tag in scalars), tags)
-    _check(x, smoothing)
-    of_tag = {tag: {name: runs[name][tag] for name in runs if tag in runs[name]} for tag in chosen}
-    one = len(of_tag) == 1
-    whole = {
-        (name if one else f"{name}: {tag}"): series for tag, found in of_tag.items() for name, series in found.items()
-    }
-    plots = of_tag if subplots else {chosen[0] if one else "": whole}
-    return _draw_all(plots, ax, x, smoothing, style, logy=logy, subplots=subplots)
+    look = _look(**options)
+    by_tag = {tag: {name: runs[name][tag] for name in runs if tag in runs[name]} for tag in chosen}
+    if subplots or len(chosen) == 1:
+        return _draw_all(by_tag, ax, look, subplots=subplots)
+    lines = {f"{name}: {tag}": series for tag, by_run in by_tag.items() for name, series in by_run.items()}
+    return _draw_all({"": lines}, ax, look, subplots=False)
 
 
 def smoothed(value: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
@@ -103,48 +83,40 @@ def smoothed(value: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
     if not weight or not len(value) or np.all(value == value[0]):
         return value
     average, rest = 0.0, 1.0
-    found = []
-    for one, finite in zip(value.tolist(), np.isfinite(value).tolist(), strict=True):
+    averages = []
+    for number, finite in zip(value.tolist(), np.isfinite(value).tolist(), strict=True):
         if finite:
-            average = average * weight + (1 - weight) * one
+            average = average * weight + (1 - weight) * number
             rest *= weight
-        found.append(average / (1 - rest) if finite else one)
-    return np.array(found)
+        averages.append(average / (1 - rest) if finite else number)
+    return np.array(averages)
 
 
-def _check(x: str, smoothing: float) -> None:
+def _look(x: str = "step", smoothing: float = 0.0, logy: bool = False, **style: Any) -> _Look:
     if x not in _LABELS:
         raise ValueError(f"x must be 'step', 'relative' or 'wall', got {x!r}")
     if not 0 <= smoothing < 1:
         raise ValueError(f"smoothing must be at least 0 and less than 1, got {smoothing:g}")
+    return _Look(x, smoothing, logy, style)
 
 
-def _chosen(known: Mapping[str, object], tags: Patterns) -> list[str]:
+def _chosen(scalars: Mapping[str, object], tags: Patterns) -> list[str]:
     """The tags that match; one that is spelled out is meant even if it looks like a pattern.
 
     Raises:
         KeyError: nothing matches one of the patterns; or there are no scalars.
     """
-    given = several(tags)
-    if not known or given == ():
+    patterns = several(tags)
+    if not scalars or patterns == ():
         raise LookupError("there are no scalars to plot")
-    for pattern in given or ():
-        if pattern not in known and not any(map(matcher(pattern), known)):
-            raise UnknownNameError(pattern, "no scalars are tagged", tuple(known))
-    wanted = matcher(given)
-    return [tag for tag in known if wanted(tag) or tag in (given or ())]
+    for pattern in patterns or ():
+        if not any(map(matcher(pattern), scalars)):
+            raise UnknownNameError(pattern, "no scalars are tagged", tuple(scalars))
+    wanted = matcher(patterns)
+    return [tag for tag in scalars if wanted(tag)]
 
 
-def _draw_all(
-    plots: Mapping[str, Mapping[str, Series]],
-    ax: Any,
-    x: str,
-    smoothing: float,
-    style: Mapping[str, Any],
-    *,
-    logy: bool,
-    subplots: bool,
-) -> Any:
+def _draw_all(plots: Mapping[str, Mapping[str, Series]], ax: Any, look: _Look, *, subplots: bool) -> Any:
     """Draw title → label → series, each in a plot of its own; without `subplots`, there is one."""
     most = max(len(plots), *map(len, plots.values())) if plots else 0
     if most > _MOST:
@@ -152,14 +124,14 @@ def _draw_all(
         raise ValueError(f"a figure has room for {_MOST} {what}, got {most}: choose fewer tags, as in tags='loss*'")
     if subplots and ax is not None:
         raise ValueError("subplots=True makes a figure of its own: leave out ax")
-    every = _figure(len(plots)) if ax is None else [ax]
-    for axes, (title, lines) in zip(every, plots.items(), strict=True):
+    drawn = _figure(len(plots)) if ax is None else [ax]
+    for axes, (title, lines) in zip(drawn, plots.items(), strict=True):
         for label, series in lines.items():
-            _draw(axes, series, label, x, smoothing, style)
+            _draw(axes, series, label, look)
         if title:
             axes.set_title(_text(title), fontsize="medium", parse_math=False)
-        _finish(axes, x, logy=logy, legend=list(lines) != [title])
-    return np.array(every, dtype=object) if subplots else every[0]
+        _finish(axes, look, legend=list(lines) != [title])
+    return np.array(drawn, dtype=object) if subplots else drawn[0]
 
 
 def _figure(number: int) -> list[Any]:
@@ -171,23 +143,23 @@ def _figure(number: int) -> list[Any]:
     rows = -(-number // columns)
     size = columns * _SIZE[0], rows * _SIZE[1]
     _, axes = pyplot.subplots(rows, columns, squeeze=False, figsize=size, layout="constrained")
-    every = list(axes.ravel())
-    for unused in every[number:]:
+    in_rows = list(axes.ravel())
+    for unused in in_rows[number:]:
         unused.remove()
-    return every[:number]
+    return in_rows[:number]
 
 
-def _draw(axes: Any, series: Series, label: str, x: str, smoothing: float, style: Mapping[str, Any]) -> None:
+def _draw(axes: Any, series: Series, label: str, look: _Look) -> None:
     """Draw the points that stand, fainter what smoothing or a restart replaced, and where restarts begin."""
-    across = _across(series, x)
+    across = _across(series, look.x)
     stands = series.standing == Standing.STANDS
-    if x == "step":
+    if look.x == "step":
         along, value = across[stands], series.value[stands]
     else:  # in time, there is a gap where the superseded points are
         along, value = across, np.where(stands, series.value, np.nan)
-    (line,) = axes.plot(along, smoothed(value, smoothing), **{**_dots(value), "label": _text(label), **style})
-    faint = {**style, "label": "_", "color": line.get_color(), "alpha": _FAINT, "zorder": line.get_zorder() - 0.1}
-    if smoothing:
+    (line,) = axes.plot(along, smoothed(value, look.smoothing), **{**_dots(value), "label": _text(label), **look.style})
+    faint = {**look.style, "label": "_", "color": line.get_color(), "alpha": _FAINT, "zorder": line.get_zorder() - 0.1}
+    if look.smoothing:
         axes.plot(along, value, **faint)
     returns = _returns(series)
     if not stands.all():
@@ -220,9 +192,9 @@ def _across(series: Series, x: str) -> NDArray[Any]:
     if x == "relative":
         return (times - times[:1]) / 3600
     dated = np.abs(times) < _LAST_YEAR
-    found = np.full(len(times), "NaT", "datetime64[us]")
-    found[dated] = (1e6 * times[dated]).astype(np.int64).astype("datetime64[us]")
-    return found
+    dates = np.full(len(times), "NaT", "datetime64[us]")
+    dates[dated] = (1e6 * times[dated]).astype(np.int64).astype("datetime64[us]")
+    return dates
 
 
 def _text(name: str) -> str:
@@ -230,9 +202,9 @@ def _text(name: str) -> str:
     return f" {short(name)}" if name.startswith("_") else short(name)
 
 
-def _finish(axes: Any, x: str, *, logy: bool, legend: bool = True) -> None:
-    axes.set_xlabel(_LABELS[x])
-    if logy:
+def _finish(axes: Any, look: _Look, *, legend: bool = True) -> None:
+    axes.set_xlabel(_LABELS[look.x])
+    if look.logy:
         axes.set_yscale("log")
     if legend:
         for text in axes.legend(fontsize="small").get_texts():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from summaries import NonFiniteWarning, Runs, SessionLog, SummaryWriter, read_logdir, read_run
-from summaries.reading.tables import unicode
+from summaries.presenting.tables import unicode
 
 pa = pytest.importorskip("pyarrow", reason="an extra")
 pd = pytest.importorskip("pandas", reason="an extra")

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from summaries import Summary
-from summaries.reading.decoders import COLUMNS
+from summaries.reading.kinds import KINDS
 from summaries.reading.media import Audio, Images
 from summaries.wire.tensors import numeric_tensor, string_tensor
 
 Value = Summary.Value
 
-DECODE = {column.name: column.decode for column in COLUMNS}
+DECODE = {name: kind.decode for name, kind in KINDS.items()}
 
 
 def histogram(limits, counts, low=-1.0, high=9.0):

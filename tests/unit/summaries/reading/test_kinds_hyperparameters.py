@@ -4,7 +4,7 @@ import pytest
 from google.protobuf.struct_pb2 import Value
 
 from summaries import SummaryWriter, hparams, read_run
-from summaries.reading.hyperparameters import hyperparameters
+from summaries.reading.kinds import hyperparameters
 from summaries.wire.pb import HParamsPluginData, SessionStartInfo, SummaryMetadata
 
 TAG = "_hparams_/session_start_info"

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from summaries.presenting.wide import WideRun, wide_names
 from summaries.reading.series import Series
-from summaries.reading.wide import WideRun, wide_names
 
 
 def series(tag, points):

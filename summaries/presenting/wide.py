@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from summaries.wire.layout import Block
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -23,12 +25,12 @@ if TYPE_CHECKING:
 
     from summaries.reading.series import Series
 
-__all__ = ["Rows", "WideRun", "wide_names"]
+__all__ = ["WideRows", "WideRun", "wide_names"]
 
 _TAKEN = ("run", "step", "wall_time")
 
 
-class Rows(NamedTuple):
+class WideRows(NamedTuple):
     """Rows of a wide table.
 
     Attributes:
@@ -63,16 +65,17 @@ class WideRun:
     """
 
     def __init__(self, scalars: Mapping[str, Series], tags: Sequence[str]) -> None:
-        own = (scalars.get(tag) for tag in tags)
-        self._points = [None if series is None else _last_of_each_step(series) for series in own]
+        self._points = [_last_of_each_step(scalars[tag]) if tag in scalars else None for tag in tags]
         # Most tags have the same steps: comparing digests is much faster than sorting them all together.
-        distinct = {blake2b(points[0].tobytes()).digest(): points[0] for points in self._points if points is not None}
+        distinct = {
+            blake2b(points.step.tobytes()).digest(): points.step for points in self._points if points is not None
+        }
         steps = list(distinct.values())
         self.step: NDArray[np.int64] = (
             steps[0] if len(steps) == 1 else np.unique(np.concatenate([np.empty(0, np.int64), *steps]))
         )
 
-    def rows(self, start: int = 0, stop: int | None = None) -> Rows:
+    def rows(self, start: int = 0, stop: int | None = None) -> WideRows:
         """The rows from number `start` up to `stop`, without it."""
         step = self.step[start:stop]
         wall_time = np.full(len(step), -np.inf)
@@ -80,13 +83,13 @@ class WideRun:
         for points in self._points:
             value, missing = np.full(len(step), np.nan), np.ones(len(step), np.bool_)
             if points is not None and len(step):
-                own = slice(np.searchsorted(points[0], step[0]), np.searchsorted(points[0], step[-1], "right"))
-                at = np.searchsorted(step, points[0][own])
-                value[at], missing[at] = points[2][own], False
-                wall_time[at] = np.fmax(wall_time[at], points[1][own])
+                first, last = np.searchsorted(points.step, step[0]), np.searchsorted(points.step, step[-1], "right")
+                at = np.searchsorted(step, points.step[first:last])
+                value[at], missing[at] = points.value[first:last], False
+                wall_time[at] = np.fmax(wall_time[at], points.wall_time[first:last])
             values.append(value)
             gaps.append(missing)
-        return Rows(step, wall_time, values, gaps)
+        return WideRows(step, wall_time, values, gaps)
 
 
 def wide_names(tags: Iterable[str]) -> list[str]:
@@ -104,14 +107,12 @@ def wide_names(tags: Iterable[str]) -> list[str]:
     return list(names)
 
 
-def _last_of_each_step(
-    series: Series,
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """(step, wall_time, value) with ascending steps, the last point written at each."""
+def _last_of_each_step(series: Series) -> Block:
+    """The points with ascending steps, the last one that was written at each."""
     step = series.step
     if (step[1:] > step[:-1]).all():
-        return step, series.wall_time, series.value
+        return Block(step, series.wall_time, series.value)
     order = np.argsort(step, kind="stable")
     ordered = step[order]
     last = order[np.append(ordered[1:] != ordered[:-1], True)]
-    return step[last], series.wall_time[last], series.value[last]
+    return Block(step[last], series.wall_time[last], series.value[last])
