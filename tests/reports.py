@@ -10,7 +10,7 @@ import numpy as np
 from summaries.auditing.curves import Curve, averages
 from summaries.auditing.findings import Finding, RunReport, Severity
 from summaries.auditing.reports import Report
-from summaries.thinning import thin
+from summaries.presenting.thinning import thin
 
 START = 1.79e9
 HOSTILE_TAG = "<img src=x onerror=window.hacked=1>"

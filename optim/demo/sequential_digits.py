@@ -33,7 +33,7 @@ from rich.table import Table
 import optim
 from summaries import SummaryWriter, audit, read_run
 from summaries.auditing.report import text
-from summaries.terminal import console
+from summaries.presenting.terminal import console
 
 if TYPE_CHECKING:
     from collections.abc import Callable

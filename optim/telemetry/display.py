@@ -6,13 +6,13 @@ import math
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from summaries.markup import amount, bar, block, colored, short, table
+from summaries.presenting.markup import amount, bar, block, colored, short, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from optim.telemetry.report import StepReport, VariableReport
-    from summaries.markup import Markup
+    from summaries.presenting.markup import Markup
 
 __all__ = ["step_html"]
 

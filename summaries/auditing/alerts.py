@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import summaries
 from summaries.auditing.report.json import finding_as_dict
 from summaries.auditing.report.text import steps_text
-from summaries.terminal import printable
+from summaries.presenting.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Curves: the points of a tag, thinned for drawing by `summaries.thinning`, and means of them. Rules never use them."""
+"""Curves: the points of a tag, thinned for drawing (`presenting.thinning`), and means of them. Rules never use them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.thinning import thin
+from summaries.presenting.thinning import thin
 from summaries.words import counted, quoted
 
 if TYPE_CHECKING:

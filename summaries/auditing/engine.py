@@ -26,9 +26,9 @@ from summaries.auditing.signals.tags import table_of
 from summaries.auditing.spool import Ordered, Spool
 from summaries.execution.tasks import Died, run_tasks
 from summaries.execution.turns import groups, in_turns
+from summaries.presenting.thinning import STRETCHES
 from summaries.reading.annotations import label_of, notes_of
 from summaries.reading.run import read_files
-from summaries.thinning import STRETCHES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

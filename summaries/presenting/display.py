@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.errors import is_damaged
-from summaries.markup import amount, block, colored, line, short, sparkline, table
+from summaries.presenting.markup import amount, block, colored, line, short, sparkline, table
 from summaries.reading.kinds import KINDS
 from summaries.words import counted, listed
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from summaries.errors import Fault
-    from summaries.markup import Markup
+    from summaries.presenting.markup import Markup
     from summaries.reading.run import Run
     from summaries.reading.series import Series
 

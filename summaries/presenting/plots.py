@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from summaries.markup import short
 from summaries.optional import needs
 from summaries.patterns import matcher, several
+from summaries.presenting.markup import short
 from summaries.reading.by_name import UnknownNameError
 from summaries.reading.restarts import Standing
 

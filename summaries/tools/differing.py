@@ -12,9 +12,9 @@ import numpy as np
 
 from summaries.errors import FormatError
 from summaries.patterns import demand_match, matcher, several
+from summaries.reading.kinds import NOUNS
 from summaries.reading.run import Run
 from summaries.reading.series import Series
-from summaries.tools.listing import KINDS
 from summaries.tools.runs import runs_below
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def _run_diff(
     a: Run, b: Run, wanted: Callable[[str], bool], tolerances: tuple[float, float], *, common_steps: bool
 ) -> RunDiff:
     tags: list[TagDiff] = []
-    for kind in KINDS:
+    for kind in NOUNS:
         first, second = getattr(a, kind), getattr(b, kind)
         tags += (
             _tag_diff(kind, values.latest(), second[tag].latest(), tolerances)
@@ -245,7 +245,7 @@ def _run_diff(
 
 
 def _tags_with_values(run: Run) -> list[str]:
-    return [tag for kind in KINDS for tag in getattr(run, kind)]
+    return [tag for kind in NOUNS for tag in getattr(run, kind)]
 
 
 def _tag_diff(kind: str, a: Series | Items, b: Series | Items, tolerances: tuple[float, float]) -> TagDiff:

@@ -31,10 +31,7 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["KINDS", "Listing", "demand_runs", "ls"]
-
-KINDS = tuple(NOUNS)
-"""The attributes of `Run` that map tags to values."""
+__all__ = ["Listing", "demand_runs", "ls"]
 
 Number = TypeVar("Number")
 
@@ -159,7 +156,7 @@ def _listing(place: str, name: str, files: list[StoredFile], tags: Patterns, *, 
     if run is None:
         return replace(listing, failures=failures)
     wanted = matcher(tags)
-    values = {kind: [one for tag, one in getattr(run, kind).items() if wanted(tag)] for kind in KINDS}
+    values = {kind: [one for tag, one in getattr(run, kind).items() if wanted(tag)] for kind in NOUNS}
     every = list(chain.from_iterable(values.values()))
     measured = [one for one in every if one.tag not in ANNOTATIONS]
     times = [_finite(one.wall_time) for one in measured]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.patterns import matcher
+from summaries.reading.kinds import NOUNS
 from summaries.reading.restarts import Standing
 from summaries.reading.run import Run, read_run
 from summaries.reading.series import Series
-from summaries.tools.listing import KINDS
 
 if TYPE_CHECKING:
     import os
@@ -115,7 +115,7 @@ def show(
     run = run if isinstance(run, Run) else read_run(run, **access)
     wanted = matcher(tags)
     statistics: list[TagStatistics] = []
-    for kind in KINDS:
+    for kind in NOUNS:
         every = [values for tag, values in getattr(run, kind).items() if wanted(tag) and len(values)]
         statistics += (_statistics(kind, values, latest=latest) for values in every)
     return statistics

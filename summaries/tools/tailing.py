@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from summaries.patterns import matcher, several
 from summaries.reading.growing import GrowingRun
+from summaries.reading.kinds import KINDS, NOUNS
 from summaries.storage.files import place_of, remembering
 from summaries.storage.logdir import run_directories
-from summaries.tools.listing import KINDS
 from summaries.tools.runs import path_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Point:
             OSError: the file can no longer be read.
             UndecodableError: the bytes are no text.
         """
-        if self.kind != "texts":
+        if self.value is not None or KINDS[self.kind].shown_as != "text":
             return None
         text = self._values[self._index]  # type: ignore[index]
         return text if isinstance(text, str) else "\n".join(map(str, text.flat))
@@ -158,7 +158,7 @@ class Tailed:
 
     def _new(self, path: str, run: Run, most: int | None) -> Iterator[Point]:
         """The points that were not there at the last look."""
-        for kind in KINDS:
+        for kind in NOUNS:
             for tag, values in getattr(run, kind).items():
                 if not self._wanted(tag):
                     continue

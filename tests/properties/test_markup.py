@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from optim import StepReport, VariableReports
 from summaries import Failure, Finding, Report, RunReport, Runs, Series, Severity, SummaryWriter, read_run
-from summaries.markup import block, table
 from summaries.presenting.display import scalars_html
+from summaries.presenting.markup import block, table
 
 NAMES = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=200),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from summaries.auditing.curves import means
-from summaries.thinning import thin
+from summaries.presenting.thinning import thin
 
 examples = settings(max_examples=200, deadline=None)
 # Few distinct values make ties; any float64 makes infinities, NaN, subnormal and huge values.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import summaries
 from summaries.auditing.report.text import print_broken
-from summaries.terminal import printable
+from summaries.presenting.terminal import printable
 from summaries.words import counted
 
 if TYPE_CHECKING:

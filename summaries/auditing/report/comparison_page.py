@@ -9,7 +9,7 @@ import numpy as np
 from summaries.auditing.report.comparison import SIGNIFICANT, as_dict
 from summaries.auditing.report.document import document
 from summaries.auditing.report.packed import to_json
-from summaries.thinning import thin
+from summaries.presenting.thinning import thin
 
 if TYPE_CHECKING:
     from summaries.auditing.comparison import Comparison

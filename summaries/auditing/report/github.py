@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from summaries.auditing.findings import Severity
 from summaries.auditing.report.folded import folded
 from summaries.auditing.report.text import failure_text, steps_text
-from summaries.terminal import printable
+from summaries.presenting.terminal import printable
 
 if TYPE_CHECKING:
     from summaries.auditing.findings import Finding

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from summaries.auditing.findings import badness, counts
 from summaries.auditing.report.text import failure_text, run_verdict, steps_text
-from summaries.markup import Markup, amount, block, colored, line, short, sparkline, table
+from summaries.presenting.markup import Markup, amount, block, colored, line, short, sparkline, table
 from summaries.storage.files import write_temporary
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from summaries.auditing.findings import badness
 from summaries.auditing.report.json import finding_as_dict
 from summaries.auditing.report.packed import Arrays, body, plain
 from summaries.auditing.report.panels import panels
-from summaries.sparklines import coordinates
-from summaries.thinning import STRETCHES, thin
+from summaries.presenting.sparklines import coordinates
+from summaries.presenting.thinning import STRETCHES, thin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

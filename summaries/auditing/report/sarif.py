@@ -15,7 +15,7 @@ from summaries.auditing.report.json import finding_as_dict
 from summaries.auditing.report.text import failure_text, steps_text
 from summaries.auditing.rules import RULES
 from summaries.auditing.rules.handbook import page
-from summaries.terminal import printable
+from summaries.presenting.terminal import printable
 
 if TYPE_CHECKING:
     from summaries.auditing.findings import Finding

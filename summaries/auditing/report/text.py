@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from summaries.auditing.findings import Failure, Finding, RunReport, Severity, counts
 from summaries.auditing.report.folded import folded
-from summaries.terminal import BARS, PLAIN_BARS, broken, encodes, printable, shortened, sparkline
+from summaries.presenting.terminal import BARS, PLAIN_BARS, broken, encodes, printable, shortened, sparkline
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import click
 from summaries.cli.arguments.candidates import complete_runs
 from summaries.cli.arguments.options import access_options, json_option, runs_option
 from summaries.cli.views.faults import Troubles
-from summaries.terminal import printable, progress_bar
+from summaries.presenting.terminal import printable, progress_bar
 from summaries.words import counted
 
 if TYPE_CHECKING:

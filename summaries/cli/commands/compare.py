@@ -9,7 +9,7 @@ import click
 from summaries.cli.arguments.candidates import complete_runs
 from summaries.cli.arguments.options import access_options, executor_option, jobs_option, new_command, output_option
 from summaries.cli.views.output import format_of, opened
-from summaries.terminal import console, progress_bar
+from summaries.presenting.terminal import console, progress_bar
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access

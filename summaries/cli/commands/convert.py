@@ -9,8 +9,8 @@ import click
 from summaries import tools
 from summaries.cli.arguments.options import access_options, new_command, runs_option, tags_option
 from summaries.cli.views.faults import Troubles, tell_unmatched
+from summaries.presenting.terminal import printable, progress_bar
 from summaries.storage.credentials import without_credentials
-from summaries.terminal import printable, progress_bar
 from summaries.tools.choices import FORMATS
 from summaries.words import counted
 

@@ -20,8 +20,8 @@ from summaries.cli.arguments.options import (
     tags_option,
 )
 from summaries.cli.views.faults import Troubles, tell_unmatched
+from summaries.presenting.terminal import progress_bar
 from summaries.storage.credentials import without_credentials
-from summaries.terminal import progress_bar
 from summaries.words import counted
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from click.shell_completion import CompletionItem
 from summaries import tools
 from summaries.cli.arguments.candidates import complete_runs
 from summaries.cli.arguments.options import new_command, storage_options
+from summaries.presenting.terminal import printable
 from summaries.reading.annotations import LABELS
-from summaries.terminal import printable
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access

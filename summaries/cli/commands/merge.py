@@ -12,7 +12,7 @@ from summaries.cli.arguments.candidates import complete_runs
 from summaries.cli.arguments.options import access_options, json_option, new_command
 from summaries.cli.arguments.rewriting import STATUS, new_directory_option, report
 from summaries.cli.views.faults import Troubles
-from summaries.terminal import printable, progress_bar
+from summaries.presenting.terminal import printable, progress_bar
 from summaries.words import counted
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 from summaries import tools
 from summaries.cli.arguments.candidates import complete_runs
 from summaries.cli.arguments.options import new_command, storage_options
-from summaries.terminal import printable
+from summaries.presenting.terminal import printable
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access

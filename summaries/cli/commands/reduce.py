@@ -11,8 +11,8 @@ import click
 from summaries.cli.arguments.candidates import complete_runs
 from summaries.cli.arguments.options import access_options, json_option, new_command, runs_option, tags_option
 from summaries.cli.views.faults import Troubles, tell_unmatched
+from summaries.presenting.terminal import printable, progress_bar
 from summaries.storage.credentials import without_credentials
-from summaries.terminal import printable, progress_bar
 from summaries.tools.choices import ALIGNMENTS, STATISTICS
 from summaries.words import counted
 

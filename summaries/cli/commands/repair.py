@@ -9,7 +9,7 @@ from summaries import tools
 from summaries.cli.arguments.options import new_command
 from summaries.cli.arguments.rewriting import print_written, report, rewriting, rewriting_options
 from summaries.cli.views.faults import UNREAD
-from summaries.terminal import printable
+from summaries.presenting.terminal import printable
 from summaries.words import counted
 
 if TYPE_CHECKING:

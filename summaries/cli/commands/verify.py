@@ -12,9 +12,9 @@ import click
 from summaries.cli.arguments.candidates import complete_runs
 from summaries.cli.arguments.options import access_options, executor_option, new_command
 from summaries.cli.views.faults import UNREAD, Troubles, error_text
+from summaries.presenting.terminal import printable
 from summaries.storage.logdir import files_below
 from summaries.storage.protocols import UnreachableError
-from summaries.terminal import printable
 from summaries.words import counted
 
 if TYPE_CHECKING:

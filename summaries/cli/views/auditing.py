@@ -14,8 +14,8 @@ from summaries.auditing.report.folded import folded
 from summaries.auditing.report.json import parts as json_parts
 from summaries.auditing.reports import Report
 from summaries.cli.views.output import FORMATS, format_of, opened
+from summaries.presenting.terminal import console, printable, progress_bar
 from summaries.storage.credentials import without_credentials
-from summaries.terminal import console, printable, progress_bar
 from summaries.words import counted
 
 if TYPE_CHECKING:

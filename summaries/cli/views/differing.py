@@ -13,7 +13,7 @@ from rich.text import Text
 from summaries.cli.views.columns import TableColumn, is_bounded, print_columns
 from summaries.cli.views.faults import Troubles
 from summaries.cli.views.formats import kind_text, number_text, step_text, value_text
-from summaries.terminal import console, printable, progress_bar
+from summaries.presenting.terminal import console, printable, progress_bar
 from summaries.tools.described import plain
 from summaries.tools.differing import Diff, Distance, RunDiff, TagDiff, diff
 from summaries.words import counted, listed

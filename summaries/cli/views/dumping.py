@@ -12,7 +12,7 @@ from rich.text import Text
 from summaries.cli.views.faults import Troubles
 from summaries.cli.views.formats import number_text, size_text, time_text
 from summaries.errors import Fault
-from summaries.terminal import console, printable
+from summaries.presenting.terminal import console, printable
 from summaries.tools.dumping import DumpedEvent, dump, event_as_dict, fault_as_dict
 from summaries.words import counted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from summaries.terminal import printable
+from summaries.presenting.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from summaries.cli.views.columns import TableColumn, is_bounded, print_columns
 from summaries.cli.views.faults import Troubles
 from summaries.cli.views.formats import duration_text, kinds_text, size_text, step_text, time_text
-from summaries.terminal import console, printable, progress_bar
+from summaries.presenting.terminal import console, printable, progress_bar
 from summaries.tools.dumping import fault_as_dict
 from summaries.tools.listing import Listing, demand_runs, ls
 from summaries.words import counted

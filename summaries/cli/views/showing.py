@@ -29,8 +29,9 @@ from summaries.cli.views.formats import (
 )
 from summaries.cli.views.plot import MARKS, STYLES, Line, plot, smoothed
 from summaries.errors import FormatError
+from summaries.presenting.terminal import console, encodes, printable, progress_bar, shortened, sparkline
 from summaries.reading.annotations import ANNOTATIONS
-from summaries.terminal import console, encodes, printable, progress_bar, shortened, sparkline
+from summaries.reading.kinds import KINDS
 from summaries.tools.described import plain
 from summaries.tools.listing import demand_runs
 from summaries.tools.runs import read_places
@@ -237,17 +238,18 @@ def _other_columns(
 
 def _last(console: Console, shown: _ShownRun, tag: TagStatistics) -> str:
     """What the last value of a tag is, in a few words."""
-    if tag.kind == "texts":
+    shown_as = KINDS[tag.kind].shown_as
+    if shown_as == "text":
         return ""  # printed below
     try:
         value = getattr(shown.run, tag.kind)[tag.tag][-1]
     except (FormatError, OSError) as error:
         return printable(error.fault.reason if isinstance(error, FormatError) else str(error))
-    if tag.kind == "histograms":
+    if shown_as == "histogram":
         return _histogram(console, value)
-    if tag.kind == "images":
+    if shown_as == "image":
         return f"{value.width} x {value.height}, {size_text(sum(map(len, value.encoded)))}"
-    if tag.kind == "audio":
+    if shown_as == "audio":
         return size_text(sum(map(len, value.encoded)))
     return f"{value.dtype} {' x '.join(map(str, value.shape))}".rstrip() if isinstance(value, np.ndarray) else ""
 

@@ -45,8 +45,8 @@ from summaries.auditing.rules.handbook import page
 from summaries.integrations.tensorboard import layers
 from summaries.integrations.tensorboard.matrices import level_range, matrix_at, matrix_tags, shown
 from summaries.integrations.tensorboard.norms import norms
+from summaries.presenting.thinning import thin
 from summaries.storage.names import by_number
-from summaries.thinning import thin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

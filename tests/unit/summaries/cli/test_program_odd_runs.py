@@ -9,8 +9,8 @@ from odd_runs import NAME, ODD_NAMES, ODD_RUNS, WHOLE, write_odd_runs
 
 from summaries import read_run
 from summaries.cli import main
+from summaries.reading.kinds import NOUNS
 from summaries.tools import verify
-from summaries.tools.listing import KINDS
 
 COMMANDS = {
     "ls": ["ls"],
@@ -97,7 +97,7 @@ def test_files_of_other_writers(path, ran):
     run = read_run(path)
     _, printed, _ = ran(["ls", "--json"], str(path))
     [listing] = as_json(printed)
-    counts = {kind: {tag: len(values) for tag, values in getattr(run, kind).items()} for kind in KINDS}
+    counts = {kind: {tag: len(values) for tag, values in getattr(run, kind).items()} for kind in NOUNS}
     assert listing["tags"] == {kind: len(tags) for kind, tags in counts.items() if tags}
     assert listing["points"] == sum(count for tags in counts.values() for count in tags.values())
     _, printed, _ = ran(["show", "--json"], str(path))

@@ -9,7 +9,7 @@ import pytest
 from summaries import compare
 from summaries.auditing.report.comparison import json as as_json
 from summaries.auditing.report.comparison import show
-from summaries.terminal import console
+from summaries.presenting.terminal import console
 
 pytestmark = pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")
 

@@ -7,7 +7,7 @@ from reports import HOSTILE, curve, finding, run, small
 
 from summaries import Report, RunReport
 from summaries.auditing.report import text
-from summaries.terminal import console
+from summaries.presenting.terminal import console
 
 NAME = "sweep/learning_rate=0.001,batch_size=128/seed=1/a_model_with_a_long_name"
 

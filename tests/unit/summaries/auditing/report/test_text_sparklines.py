@@ -7,7 +7,7 @@ import pytest
 
 from summaries import SummaryWriter, audit, cli
 from summaries.auditing.report import text
-from summaries.terminal import console, sparkline
+from summaries.presenting.terminal import console, sparkline
 
 N = 5000
 LOSS = "█▇▇▇▆▆▅▅▄▃▃▃▂▂▁▁"

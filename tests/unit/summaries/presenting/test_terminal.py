@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from summaries import terminal
+from summaries.presenting import terminal
 
 NAME = "sweep/learning_rate=0.001/seed=1"
 

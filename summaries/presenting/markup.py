@@ -10,8 +10,8 @@ from html import escape
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, SupportsFloat
 
-from summaries.sparklines import HEIGHT, WIDTH, svg_paths
-from summaries.terminal import printable
+from summaries.presenting.sparklines import HEIGHT, WIDTH, svg_paths
+from summaries.presenting.terminal import printable
 from summaries.words import counted
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from summaries.terminal import progress_bar
+from summaries.presenting.terminal import progress_bar
 
 
 @pytest.fixture

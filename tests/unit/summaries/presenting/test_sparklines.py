@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from summaries.sparklines import coordinates, svg_paths
+from summaries.presenting.sparklines import coordinates, svg_paths
 
 
 @pytest.mark.parametrize(

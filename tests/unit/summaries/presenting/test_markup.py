@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from html_seen import Seen
 
-from summaries.markup import bar, block, colored, line, number, short, sparkline, table
+from summaries.presenting.markup import bar, block, colored, line, number, short, sparkline, table
 
 HOSTILE = "\"'`</td></table><script>alert(1)</script><!--&lt;\x1b[31m\u2028\udcff"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.thinning import thin
+from summaries.presenting.thinning import thin
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from summaries.thinning import thin
+from summaries.presenting.thinning import thin
 
 
 @pytest.mark.parametrize(
