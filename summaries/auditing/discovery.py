@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from summaries.auditing.findings import Failure
-from summaries.auditing.readable import closed, reason_of
 from summaries.auditing.signals.tags import is_validation
+from summaries.reading.readable import Unread, reason_of, unopened
 from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number, relative
@@ -77,7 +77,8 @@ def baseline_below(path: str | os.PathLike[str] | None, **access: Unpack[Access]
     """
     runs = runs_below(path, **access) if path is not None else []
     for run in runs:
-        for failure in (*run.failures, *filter(None, (closed(run.name, file) for file in run.files))):
+        failures: list[Failure | Unread] = [*run.failures, *unopened(run.files)]
+        for failure in failures:
             shown = without_credentials(os.fspath(path or ""))
             raise OSError(f"cannot compare with {shown}: {failure.path}: {failure.reason}")
     return runs

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from summaries.auditing.findings import Failure
 from summaries.errors import FaultKind
-from summaries.reading.run import read_files
-from summaries.storage.protocols import UnreachableError
-from summaries.words import counted
+from summaries.reading import readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from summaries.reading.run import Run
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["closed", "contents", "read_readable", "reason_of"]
+__all__ = ["contents", "read_readable", "reason_of"]
 
 _HEAD_BYTES = 512
 _OTHER_FILES = (
@@ -40,24 +38,8 @@ def read_readable(name: str, files: Sequence[StoredFile]) -> tuple[Run | None, t
         name: the run's name.
         files: its files.
     """
-    left = list(files)
-    failures: list[Failure] = []
-    while left:
-        try:
-            return read_files(left), tuple(failures)
-        except UnreachableError as error:
-            reason = f"{reason_of(error)}; {counted(len(left), 'file')} not read"
-            return None, (*failures, Failure(name, "", reason))
-        except OSError as error:
-            unread = {file: failure for file in left if (failure := closed(name, file))}
-            # A store's file can always be opened; what fails is reading it.
-            unread |= {file: Failure(name, file.path, reason_of(error)) for file in left if file.path == error.filename}
-            if not unread:  # they can be opened, but not read
-                path = left[0].path if len(left) == 1 else ""
-                return None, (*failures, Failure(name, path, reason_of(error)))
-            failures += unread.values()
-            left = [file for file in left if file not in unread]
-    return None, tuple(failures)
+    run, unread = readable.read_readable(files)
+    return run, tuple(Failure(name, *each) for each in unread)
 
 
 def contents(files: Sequence[StoredFile], run: Run) -> dict[str, str]:
@@ -79,19 +61,10 @@ def _content(file: StoredFile) -> str:
     return "a text file" if head.isascii() and head.decode().replace("\n", " ").isprintable() else ""
 
 
-def closed(name: str, file: StoredFile) -> Failure | None:
-    """Why a file cannot be opened; None if it can."""
-    try:
-        file.open().close()
-    except OSError as error:
-        return Failure(name, file.path, reason_of(error))
-    return None
-
-
 def reason_of(error: BaseException) -> str:
     """Why something could not be audited, in words."""
     if isinstance(error, OSError):
-        return error.strerror or str(error)
+        return readable.reason_of(error)
     if isinstance(error, MemoryError):
         return "out of memory"
     frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from summaries.execution.tasks import Died, run_tasks
+from summaries.execution.tasks import Died, in_threads, run_tasks
 from summaries.native.library import is_available
 from summaries.patterns import matcher, several
 from summaries.reading.by_name import ByName
@@ -261,10 +260,7 @@ def _read_in_threads(runs: Mapping[str, Sequence[StoredFile]], jobs: int | None,
     threads = min(jobs or (os.cpu_count() or 1 if large else 1), len(runs))
     wanted = None if tags is None else matcher(tags)
     with expecting(list(chain.from_iterable(runs.values()))):
-        if threads <= 1:
-            return {name: _read(files, wanted) for name, files in runs.items()}
-        with ThreadPoolExecutor(threads) as pool:
-            return dict(zip(runs, pool.map(partial(_read, wanted=wanted), runs.values()), strict=True))
+        return dict(zip(runs, in_threads(partial(_read, wanted=wanted), runs.values(), threads), strict=True))
 
 
 def _read_on(

@@ -15,10 +15,11 @@ from summaries.native.library import is_available
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.annotations import ANNOTATIONS
 from summaries.reading.kinds import NOUNS
+from summaries.reading.readable import read_readable, reason_of
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number
 from summaries.storage.protocols import expecting
-from summaries.tools.runs import path_of, read_readable, reason_of
+from summaries.tools.runs import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -152,7 +153,8 @@ def _listing(place: str, name: str, files: list[StoredFile], tags: Patterns, *, 
     listing = Listing(name, path_of(place, name, files), len(files), sum(file.size for file in files))
     if quick:
         return listing
-    run, failures = read_readable(files, tags)
+    run, unread = read_readable(files, tags)
+    failures = tuple(map(str, unread))
     if run is None:
         return replace(listing, failures=failures)
     wanted = matcher(tags)

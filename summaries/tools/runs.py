@@ -9,12 +9,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from summaries.patterns import matcher, several
+from summaries.reading.readable import read_readable, reason_of
 from summaries.reading.run import Run, read_files
 from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number, directory_of, join
-from summaries.storage.protocols import UnreachableError, expecting
-from summaries.words import counted, listed
+from summaries.storage.protocols import expecting
+from summaries.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     OnError = Callable[[OSError], object] | None
     """Called with the error of each file and each directory that cannot be read; None raises it."""
 
-__all__ = ["StoredRuns", "path_of", "read_ahead", "read_places", "read_readable", "reason_of", "runs_at", "runs_below"]
+__all__ = ["StoredRuns", "path_of", "read_ahead", "read_places", "runs_at", "runs_below"]
 
 
 class StoredRuns(Mapping[str, Run]):
@@ -164,7 +165,8 @@ def read_places(
         errors: list[OSError] = []
         files = run_directories(place, errors.append, lone=".", names=runs, **access)
         for name in sorted(files, key=by_number):
-            yield path_of(place, name, files[name]), *read_readable(files[name], tags=tags)
+            run, unread = read_readable(files[name], tags=tags)
+            yield path_of(place, name, files[name]), run, tuple(map(str, unread))
         for error in errors:
             yield str(error.filename), None, (f"{error.filename}: {reason_of(error)}",)
 
@@ -172,45 +174,3 @@ def read_places(
 def path_of(place: str | os.PathLike[str], name: str, files: Sequence[StoredFile]) -> str:
     """The path by which a run can be named to a command: its directory, or the event file that was given."""
     return without_credentials(os.fspath(place)) if name == "." else directory_of(files[0].path)
-
-
-def read_readable(files: Sequence[StoredFile], tags: Patterns = None) -> tuple[Run | None, tuple[str, ...]]:
-    """Read a run without those of its files that cannot be read.
-
-    Args:
-        files: the files of the run, in reading order.
-        tags: which tags to read, as in `read_run`.
-
-    Returns:
-        The run, or None if no file can be read; and for each file that cannot, its path and the reason.
-    """
-    left = list(files)
-    failures: list[str] = []
-    while left:
-        try:
-            return read_files(left, tags=tags), tuple(failures)
-        except UnreachableError as error:
-            return None, (*failures, f"{reason_of(error)}; {counted(len(left), 'file')} not read")
-        except OSError as error:
-            closed = {file: reason for file in left if (reason := _closed(file))}
-            # A store's file can always be opened; what fails is reading it.
-            closed |= {file: reason_of(error) for file in left if file.path == error.filename}
-            if not closed:  # they can be opened, but one of them cannot be read
-                return None, (*failures, f"{left[0].path}: {reason_of(error)}")
-            failures += (f"{file.path}: {reason}" for file, reason in closed.items())
-            left = [file for file in left if file not in closed]
-    return None, tuple(failures)
-
-
-def reason_of(error: OSError) -> str:
-    """Why a file cannot be read, in words."""
-    return error.strerror or str(error)
-
-
-def _closed(file: StoredFile) -> str:
-    """Why a file cannot be opened; "" if it can."""
-    try:
-        file.open().close()
-    except OSError as error:
-        return reason_of(error)
-    return ""

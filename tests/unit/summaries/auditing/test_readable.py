@@ -11,10 +11,11 @@ import jsonschema
 import pytest
 
 from summaries import Failure, Report, SummaryWriter, audit
-from summaries.auditing import discovery, engine, readable
+from summaries.auditing import discovery, engine
 from summaries.auditing.config import Config
 from summaries.auditing.rules import RULES
 from summaries.cli import main
+from summaries.reading import readable
 
 NO_FILE = "No such file or directory"
 closed_to_us = pytest.mark.skipif(
@@ -89,7 +90,7 @@ def test_a_file_and_a_directory_without_permission(runs):
 
 
 def test_a_file_that_cannot_be_read_to_its_end(runs, monkeypatch):
-    def read_files(files):
+    def read_files(files, tags=None):
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(readable, "read_files", read_files)
