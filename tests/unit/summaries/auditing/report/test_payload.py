@@ -83,7 +83,7 @@ def test_a_body():
 
 def test_the_types_of_the_page_have_these_keys():
     report = Report((exploded("a"),))
-    index = payload.index(report, None)
+    index = payload.index(report)
     header, _ = unpacked(as_text(payload.bodies(report)[0]))
     written = {
         "Index": index,
