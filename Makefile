@@ -7,7 +7,7 @@ STORES := .venv-stores
 JAVASCRIPT := tests/javascript
 # What reads runs by their paths, and may read them in a store as well; the other tests beside these look at one module.
 READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py follow.py graphs.py growing.py reader.py \
-	run.py run_executors.py run_restarts.py run_selection.py tables.py) \
+	run.py run_executors.py run_restarts.py run_selection.py) tests/unit/summaries/presenting/test_tables.py \
 	$(addprefix tests/unit/summaries/tools/,test_annotating.py test_clip_advice.py test_exporting.py test_verifying.py \
 	rewriting/test_copying.py rewriting/test_merging.py rewriting/test_repairing.py) \
 	tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
