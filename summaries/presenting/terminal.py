@@ -31,9 +31,11 @@ def console(file: TextIO) -> Console:
     """
     from rich.console import Console  # noqa: PLC0415 - importing it takes as long as many a command
 
-    bounded = file.isatty() or os.environ.get("COLUMNS", "").isdigit()
-    width = None if bounded else _UNBOUNDED
-    made = Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+    columns = os.environ.get("COLUMNS", "")
+    has_columns = columns.isdigit() and int(columns) > 0  # some environments set 0, where nobody knows the width
+    width = None if file.isatty() or has_columns else _UNBOUNDED
+    environment = {name: value for name, value in os.environ.items() if has_columns or name != "COLUMNS"}
+    made = Console(file=file, width=width, highlight=False, markup=False, emoji=False, _environ=environment)
     # By default rich ends the program with status 1, which here means that something was found.
     made.on_broken_pipe = _raise_again  # type: ignore[method-assign]
     return made
@@ -96,16 +98,16 @@ def shortened(name: str, width: int) -> str:
 
 
 def broken(text: str, width: int) -> list[str]:
-    """Wrap a text to lines of at most `width` cells: at spaces if possible, else where the parts of a name end.
+    """Wrap a text to lines of at most `width` cells, or 1: at spaces if possible, else where the parts of a name end.
 
     >>> broken("sweep/learning_rate=0.001/seed=1", 16)
     ['sweep/', 'learning_rate=', '0.001/seed=1']
     """
     from rich.cells import cell_len  # noqa: PLC0415
 
-    lines = []
+    lines, width = [], max(width, 1)  # COLUMNS may be 0
     while cell_len(text) > width:
-        ends = list(accumulate(map(cell_len, text[: max(width, 1)])))  # a character may take two cells or none
+        ends = list(accumulate(map(cell_len, text[:width])))  # a character may take two cells or none
         fitting = max(bisect_right(ends, width), 1)
         cut = next(filter(None, (_last_break(text[:fitting], of) for of in _SEPARATORS)), fitting)
         lines.append(text[:cut].rstrip(" "))

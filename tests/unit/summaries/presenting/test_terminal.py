@@ -1,5 +1,7 @@
 """What is printed on a terminal: names that fit and obey, and sparklines."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from summaries.presenting import terminal
 NAME = "sweep/learning_rate=0.001/seed=1"
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 7, 12, 30, 200])
+@pytest.mark.parametrize("width", [-8, 0, 1, 2, 3, 7, 12, 30, 200])
 @pytest.mark.parametrize("name", [NAME, "", "x" * 50, "日本語の名前/ランの" * 3, "a b  c", "/////", "e\u0301" * 20])
 def test_broken(name, width):
     from rich.cells import cell_len
@@ -16,6 +18,12 @@ def test_broken(name, width):
     lines = terminal.broken(name, width)
     assert "".join(lines).replace(" ", "") == name.replace(" ", "")
     assert max(map(cell_len, lines)) <= max(width, 2)
+
+
+@pytest.mark.parametrize(("columns", "width"), [("", 1 << 20), ("0", 1 << 20), ("wide", 1 << 20), ("1", 1), ("90", 90)])
+def test_the_width_of_a_file(monkeypatch, columns, width):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert terminal.console(io.StringIO()).width == width
 
 
 @pytest.mark.parametrize("width", [2, 3, 10, 31, 32, 200])
