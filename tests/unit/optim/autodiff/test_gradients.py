@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from losses import FUNCTIONS, LOSSES, inputs
+from optimizing.losses import FUNCTIONS, LOSSES, inputs
 
 from optim import (
     GradientTape,

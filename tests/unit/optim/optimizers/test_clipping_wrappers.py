@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from clipped import NORM5, clip
+from optimizing.clipped import NORM5, clip
 
 import optim
 from optim import (

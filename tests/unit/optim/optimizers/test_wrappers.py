@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from clipped import NORM5, clip
 from helpers import scalars
+from optimizing.clipped import NORM5, clip
 
 import optim
 from optim import (

@@ -3,8 +3,8 @@
 import os
 import sys
 
-import documented_runs
 import pytest
+from documentation import runs as documented_runs
 from helpers import event_files
 
 from summaries import SummaryWriter, read_logdir

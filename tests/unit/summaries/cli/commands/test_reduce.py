@@ -5,9 +5,9 @@ import io
 import json
 import os
 
-import documented_runs
 import numpy as np
 import pytest
+from documentation import runs as documented_runs
 from helpers import event_files
 
 from summaries import SummaryWriter, read_logdir

@@ -5,7 +5,7 @@ step at which its fault begins.
 """
 
 import numpy as np
-from labelled_runs import START, as_run, columns, decay, noisy
+from labelled.runs import START, as_run, columns, decay, noisy
 
 from summaries.reading.series import Series
 

@@ -3,7 +3,7 @@
 import struct
 
 import numpy as np
-from strategies import sound_header
+from event_data.records import sound_header
 
 from summaries import Event, SessionLog, Summary
 from summaries.wire.records import HEADER_BYTES, frame
