@@ -206,14 +206,6 @@ def one_time_that_is_early(rng, n):
     return run, at
 
 
-def a_hang_after_the_clock_went_back(rng, n):
-    """The hang is found in addition to the clock, which has not caught up by then."""
-    at = int(rng.uniform(0.1, 0.5) * n)
-    run = a_loss(rng, n, 1.0, {at + 5: 600.0})
-    run.scalars["train/loss"].wall_time[at:] -= 3600
-    return run, at
-
-
 def stays_zero_after_a_restart(rng, n):
     at = int(rng.uniform(0.3, 0.7) * n)
     rate = 1e-3 * (1 - np.arange(n) / n)

@@ -5,7 +5,8 @@ import struct
 import numpy as np
 import pytest
 from engines import needs_compiled, read_run
-from event_data.random_runs import field, same, written
+from event_data.events import field
+from event_data.random_runs import same, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
