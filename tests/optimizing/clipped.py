@@ -1,8 +1,8 @@
-"""Clipped optimizers: any number of bounds, and a gradient whose norm is 5."""
+"""What optimizers get and leave: a gradient whose norm is 5, clipping to several bounds, and the gradient after it."""
 
 import numpy as np
 
-from optim import clip_gradients_by_norm
+from optim import GradientDescentOptimizer, Variable, clip_gradients_by_norm
 
 NORM5 = np.float32([3.0, 4.0])
 
@@ -16,3 +16,10 @@ def clip(*bounds):
         return optimizer
 
     return wrap
+
+
+def applied(wrap, gradient):
+    """What gradient descent with rate 1 moves by, the other way: the gradient as the wrapper left it."""
+    w = Variable(np.zeros(len(gradient)), name="w")
+    report = wrap(GradientDescentOptimizer(1.0)).apply_gradients([(np.array(gradient), w)])
+    return -w.value, report

@@ -61,16 +61,6 @@ def test_float16():
     np.testing.assert_allclose(gradient, np.float16([4 / 3, 4, 20 / 3]), rtol=2e-3)
 
 
-@pytest.fixture
-def w():
-    return Variable([1.0, 2.0, 3.0], name="w", dtype=np.float64)
-
-
-@pytest.fixture
-def c():
-    return Variable(0.5, name="c")
-
-
 def lists(found):
     return [None if gradient is None else np.asarray(gradient).tolist() for gradient in found]
 

@@ -7,17 +7,10 @@ import os
 
 import numpy as np
 import pytest
-from documentation import runs as documented_runs
 from helpers import event_files
 
 from summaries import SummaryWriter, read_logdir
 from summaries.cli import main
-
-
-@pytest.fixture
-def runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    documented_runs.write("runs")
 
 
 @pytest.mark.usefixtures("runs")
