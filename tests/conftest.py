@@ -1,4 +1,4 @@
-"""Fixtures for every test. Functions that tests call are in `helpers` and `strategies`."""
+"""Fixtures for every test. Functions that tests call are in `helpers`."""
 
 import os
 import time

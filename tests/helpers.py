@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from summaries import read_run
 from summaries.reading.event_iterator import summary_iterator
 from summaries.wire.pb import Summary
 from summaries.wire.records import Batch, RecordParser
@@ -67,6 +68,18 @@ def point(tag, value):
 def event_files(directory):
     """The event files in a directory, sorted."""
     return sorted(Path(directory).glob("*tfevents*"))
+
+
+def events(directory):
+    """The events in a directory, after the version of the first file."""
+    return [event for path in event_files(directory) for event in summary_iterator(path)][1:]
+
+
+def logged(writer):
+    """tag → [(step, value)] of what a SummaryWriter has logged until now."""
+    writer.flush()
+    scalars = read_run(writer.get_logdir()).scalars
+    return {tag: list(zip(series.step.tolist(), series.value.tolist(), strict=True)) for tag, series in scalars.items()}
 
 
 def polls():

@@ -7,7 +7,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING
 
-from hostile import FILES
+from event_data.hostile import FILES
 
 from benchmarks.figures import OURS, Figure
 from benchmarks.growth import Growth, grown, rising

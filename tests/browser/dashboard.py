@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 from PIL import Image
-from servers import TIMEOUT, running
+from processes.servers import TIMEOUT, running
 
 ARGUMENTS = [
     "--no-sandbox",

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import numpy as np
 from browser.dashboard import TIMEOUT, until
 from PIL import Image
-from servers import running
+from processes.servers import running
 
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 _QUIET = {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from audits.reports import curve, finding, healthy, run, several
 from browser.audit_page import EXPLODED, colored
-from reports import curve, finding, healthy, run, several
 
 from summaries.auditing.reports import Report
 

@@ -4,10 +4,10 @@ import io
 from dataclasses import replace
 
 import numpy as np
+from audits.reports import HOSTILE_RUN, HOSTILE_TAG, curve, exploded, finding, healthy, hostile, run, several
 from browser.audit_page import EXPLODED, colored
 from browser.dashboard import until
 from PIL import Image
-from reports import HOSTILE_RUN, HOSTILE_TAG, curve, exploded, finding, healthy, hostile, run, several
 
 from summaries.auditing.findings import Failure, RunReport
 from summaries.auditing.reports import Report

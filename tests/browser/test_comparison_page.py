@@ -1,8 +1,8 @@
 """The page of a comparison in Chromium: what it shows, what the pointer lights up, that no name does harm."""
 
-import labelled_populations as populations
 import pytest
 from browser.dashboard import TIMEOUT
+from labelled import populations
 
 from summaries import SummaryWriter, compare
 from summaries.auditing.report.comparison_page import html

@@ -1,8 +1,8 @@
 """Runs, series and reports in JupyterLab, in light and in dark: what is shown, and that no name in it is markup."""
 
 import pytest
+from audits.reports import HOSTILE_TAG
 from browser.notebook import THEMES, Notebook, serve_lab, write_notebook
-from reports import HOSTILE_TAG
 
 pytest.importorskip("jupyterlab", reason="needs JupyterLab: make notebook")
 

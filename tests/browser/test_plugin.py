@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from browser.dashboard import TIMEOUT, serve
 from browser.plugin_page import PluginPage, colors, lightness
-from plugin_runs import LAYERS, SPIKE, STEPS, log_run, log_steps
+from browser.plugin_runs import LAYERS, SPIKE, STEPS, log_run, log_steps
 
 from summaries import SummaryWriter, clip_advice
 

@@ -2,17 +2,17 @@
 
 from urllib.parse import quote
 
-import labelled_logdir
 import pytest
 from browser.dashboard import serve
 from browser.plugin_page import PluginPage
+from labelled.logdir import write_all
 
 from summaries import audit
 
 
 @pytest.fixture(scope="module")
 def logdir(tmp_path_factory):
-    return labelled_logdir.write(tmp_path_factory.mktemp("labelled"))
+    return write_all(tmp_path_factory.mktemp("labelled"))
 
 
 def test_what_is_found_in_labelled_runs(browser, logdir):

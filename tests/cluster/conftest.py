@@ -7,10 +7,10 @@ from contextlib import contextmanager, suppress
 
 import dask
 import distributed
-import labelled_logdir
 import numpy as np
 import pytest
-from servers import running
+from labelled.logdir import write_all
+from processes.servers import running
 from stores.bucket import Bucket
 
 from summaries import SummaryWriter
@@ -48,7 +48,7 @@ def executor(cluster):
 @pytest.fixture(scope="session", name="labelled_logdir")
 def _labelled_logdir(tmp_path_factory):
     """Every labelled run, healthy and faulty, and the ranks of a job with a fault."""
-    return labelled_logdir.write(tmp_path_factory.mktemp("labelled"))
+    return write_all(tmp_path_factory.mktemp("labelled"))
 
 
 @pytest.fixture(scope="session")

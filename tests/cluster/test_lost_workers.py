@@ -8,7 +8,7 @@ import threading
 import distributed
 import pytest
 from cluster.conftest import local_cluster
-from doomed import DoomedTask, GreedyTask
+from processes.doomed import DoomedTask, GreedyTask
 
 from summaries import audit, verify_logdir
 from summaries.auditing import engine

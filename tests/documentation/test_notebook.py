@@ -3,8 +3,8 @@
 import time
 
 import pytest
-from documented_notebook import cells_of, outputs_of, stored_outputs, write_outputs
-from documented_pages import DOCS
+from documentation.notebook import cells_of, outputs_of, stored_outputs, write_outputs
+from documentation.pages import DOCS
 
 NOTEBOOK = DOCS / "tutorials/notebook.ipynb"
 

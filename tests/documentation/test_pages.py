@@ -5,9 +5,9 @@ import runpy
 import sys
 import tomllib
 
-import documented_runs
 import pytest
-from documented_pages import FRAMEWORKS, blocks, commands, pages, prepare, run_page, run_variant, variants
+from documentation import runs as documented_runs
+from documentation.pages import FRAMEWORKS, blocks, commands, pages, prepare, run_page, run_variant, variants
 
 from summaries import read_logdir
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from documented_pages import DOCS
+from documentation.pages import DOCS
 
 from summaries.auditing.rules import RULES
 from summaries.auditing.rules.handbook import symptoms

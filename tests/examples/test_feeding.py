@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 from helpers import CORE_TYPES, ROOT, environment_of, run
-from readers import by_accumulator, by_server
+from interop.tensorboard_readers import by_accumulator, by_server
 
 from summaries import read_run
 

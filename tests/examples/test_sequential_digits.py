@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 from helpers import CORE_TYPES, ROOT, environment_of, event_files, run
-from readers import by_accumulator, by_server
+from interop.tensorboard_readers import by_accumulator, by_server
 
 from summaries import Severity, audit, read_run, summary_iterator
 from summaries.auditing.config import Config

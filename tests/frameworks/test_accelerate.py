@@ -1,8 +1,8 @@
 """Accelerate: prepared optimizers, accumulated gradients."""
 
 import pytest
-from framework_examples import check_example
-from reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network
+from frameworks.examples import check_example
+from frameworks.reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make frameworks")
 accelerate = pytest.importorskip("accelerate", reason="accelerate is not installed: make frameworks")

@@ -1,7 +1,7 @@
 """The blocks of the documentation that need a framework run, and print what their page shows."""
 
 import pytest
-from documented_pages import FRAMEWORKS, pages, run_variant, variants
+from documentation.pages import FRAMEWORKS, pages, run_variant, variants
 
 PAGES = pages()
 VARIANTS = [

@@ -1,8 +1,8 @@
 """Ignite: gradients of the user's own function, which its handlers come after."""
 
 import pytest
-from framework_examples import check_example
-from reference_loop import CLIP, LR, batches, by_hand, compare, network
+from frameworks.examples import check_example
+from frameworks.reference_loop import CLIP, LR, batches, by_hand, compare, network
 
 from summaries import read_logdir
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from framework_examples import check_example
+from frameworks.examples import check_example
 
 from summaries import read_run
 

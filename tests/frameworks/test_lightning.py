@@ -1,8 +1,8 @@
 """Lightning's Trainer: automatic and manual optimization, two optimizers, mixed precision, an exception."""
 
 import pytest
-from framework_examples import check_example
-from reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network
+from frameworks.examples import check_example
+from frameworks.reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network
 
 from summaries import read_logdir, read_run
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from framework_examples import check_example
+from frameworks.examples import check_example
 
 from optim import GradientMonitor
 from summaries import SummaryWriter, read_run

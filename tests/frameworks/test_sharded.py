@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 import pytest
+from frameworks.reference_loop import CLIP, by_hand, compare
 from helpers import ROOT
-from reference_loop import CLIP, by_hand, compare
 
 from summaries import read_run
 
@@ -25,7 +25,7 @@ KINDS = ("fsdp2", "fsdp1", "fsdp1 flat", "fsdp1 whole", "fsdp1 nested", "ddp", "
 def directory(tmp_path_factory):
     """What two ranks have written."""
     directory = tmp_path_factory.mktemp("ranks")
-    program = str(ROOT / "tests/sharded_ranks.py")
+    program = str(ROOT / "tests/frameworks/sharded_ranks.py")
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     if sys.platform == "linux":
         environment["GLOO_SOCKET_IFNAME"] = "lo"  # otherwise it looks up the machine's name, which may take long

@@ -4,9 +4,9 @@ from functools import partial
 
 import numpy as np
 import pytest
-from framework_examples import check_example
+from frameworks.examples import check_example
+from frameworks.reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network, norms
 from helpers import ROOT, run
-from reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network, norms
 
 from summaries import SummaryWriter, audit, read_logdir, read_run
 

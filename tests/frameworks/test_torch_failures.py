@@ -7,7 +7,7 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from reference_loop import LR, batches, network
+from frameworks.reference_loop import LR, batches, network
 
 from summaries import SummaryWriter, read_run
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from reference_loop import LR, batches, network
+from frameworks.reference_loop import LR, batches, network
 
 from summaries import read_run
 

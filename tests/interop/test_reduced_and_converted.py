@@ -2,11 +2,11 @@
 
 import os
 
-import documented_runs
 import numpy as np
 import pytest
+from documentation import runs as documented_runs
 from helpers import ROOT
-from readers import by_accumulator, by_server
+from interop.tensorboard_readers import by_accumulator, by_server
 
 from summaries import read_logdir
 from summaries.tools import convert, reduce

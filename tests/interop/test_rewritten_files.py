@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from readers import by_accumulator, by_server
+from interop.tensorboard_readers import by_accumulator, by_server
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.util.tensor_util import make_ndarray
 

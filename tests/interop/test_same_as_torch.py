@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from interop.every_method import STEPS, log_everything
+from interop.tensorboard_readers import BLOBS, TENSORS, counts_by_server
 from PIL import Image
-from readers import BLOBS, TENSORS, counts_by_server
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.util.tensor_util import make_ndarray
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from readers import by_accumulator, by_server
+from interop.tensorboard_readers import by_accumulator, by_server
 
 from summaries import EventFileWriter, NonFiniteWarning, Summary
 

@@ -6,7 +6,7 @@ TensorFlow is no dependency: these tests run where it is installed, and are skip
 
 import numpy as np
 import pytest
-from losses import FUNCTIONS, LOSSES, PICTURES, inputs, mixed
+from optimizing.losses import FUNCTIONS, LOSSES, PICTURES, inputs, mixed
 
 from optim import Variable, trace_graph
 

@@ -5,7 +5,7 @@ import test from "node:test";
 import { aligned, firstFrom, notFinite, ordered, placed } from "../../summaries/auditing/report/page/columns.js";
 import { inflated, opened, unpacked } from "../../summaries/auditing/report/page/unpack.js";
 
-// What packed.py makes of a run: tests/packed_run.py wrote it, and a Python test fails once it would write another.
+// What packed.py makes of a run: packed_run.py wrote it, and a Python test fails once it would write another.
 const PACKED = JSON.parse(readFileSync(new URL("packed_run.json", import.meta.url), "utf8"));
 const CURVE = {
   step: Float64Array.of(0, 10, 20, 30),

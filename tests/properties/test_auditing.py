@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from labelled_runs import as_run
+from labelled.runs import as_run
 
 from summaries import Report, Severity
 from summaries.auditing.config import Config

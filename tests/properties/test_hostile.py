@@ -3,9 +3,9 @@
 import sys
 import tracemalloc
 
-import hostile
 import pytest
 from engines import ENGINES, needs_compiled, read_run
+from event_data import hostile
 
 from summaries.wire import crc_spans, records, resync
 

@@ -1,7 +1,7 @@
 """HTML for notebooks: whatever names and values are, there are only our elements, and the size is bounded."""
 
 import numpy as np
-from html_seen import Seen
+from browser.html_seen import Seen
 from hypothesis import given
 from hypothesis import strategies as st
 

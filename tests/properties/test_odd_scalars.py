@@ -5,9 +5,10 @@ import struct
 import numpy as np
 import pytest
 from engines import needs_compiled, read_run
+from event_data.events import field
+from event_data.random_runs import same, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_runs import field, same, written
 
 from summaries import Event, SessionLog, Summary
 from summaries.wire import pb

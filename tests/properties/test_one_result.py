@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 from engines import BOTH
+from event_data.events import streams
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from read_once import READERS, digest
-from wire_events import streams
+from properties.read_once import READERS, digest
 
 TESTS = Path(__file__).parents[1]
 
@@ -17,7 +17,7 @@ TESTS = Path(__file__).parents[1]
 def in_a_new_process(engine, name, path):
     """What the program says, which has read nothing before."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (TESTS.parent, TESTS)))}
-    command = [sys.executable, str(TESTS / "read_once.py"), engine, name, str(path)]
+    command = [sys.executable, str(TESTS / "properties" / "read_once.py"), engine, name, str(path)]
     return subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=300).stdout
 
 

@@ -133,7 +133,7 @@ def digests(arguments, variables):
     pytest.importorskip("PIL", reason="needs the extra `images`")
     pytest.importorskip("matplotlib", reason="needs the extra `images`")
     inherited = {name: value for name, value in os.environ.items() if name != "GRADLEDGER_KERNELS"}
-    return json.loads(run("tests/every_kind.py", *arguments, env=inherited | variables))
+    return json.loads(run("tests/properties/every_kind.py", *arguments, env=inherited | variables))
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@
 
 import numpy as np
 from engines import BOTH, needs_compiled, read_run
+from event_data.random_runs import EVENT, ODD_EVENT, SCALAR, TAGS, same, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_runs import EVENT, ODD_EVENT, SCALAR, TAGS, same, written
 
 from summaries import Event, FaultKind, read_events
 from summaries.patterns import matcher

@@ -2,10 +2,10 @@
 
 import tracemalloc
 
+from event_data.records import chunked, damaged_streams, hostile_bytes, payloads
 from helpers import Record, parse
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import chunked, damaged_streams, hostile_bytes, payloads
 
 from summaries.errors import Fault
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, frame

@@ -1,9 +1,9 @@
 """The fast encoding of scalars skips work, and has no second meaning."""
 
 import numpy as np
+from event_data.records import steps, tags
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import steps, tags
 
 from summaries.wire.scalars import ScalarEncoder, encode_scalar
 

@@ -2,11 +2,11 @@
 
 import math
 
-import labelled_runs as labelled
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from labelled import runs as labelled
 
 from summaries.auditing.config import Config
 from summaries.auditing.engine import audit_run

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import fsspec
 import pytest
-from servers import running
+from processes.servers import running
 
 from summaries import (
     GraphDef,

@@ -1,6 +1,6 @@
 """README's block about buckets, pasted into a program of its own, with a bucket of a real server."""
 
-from readme_blocks import BLOCKS, run
+from documentation.readme import BLOCKS, run
 from stores.bucket import KEY, SECRET
 
 

@@ -1,7 +1,7 @@
 """Each Python block of README runs alone, beside the run that the first block writes."""
 
 import pytest
-from readme_blocks import BLOCKS, missing, run
+from documentation.readme import BLOCKS, missing, run
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))

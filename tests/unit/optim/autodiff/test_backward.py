@@ -6,16 +6,6 @@ import pytest
 from optim import AggregationMethod, IndexedSlices, Variable, gradients
 
 
-@pytest.fixture
-def w():
-    return Variable([1.0, 2.0, 3.0], name="w", dtype=np.float64)
-
-
-@pytest.fixture
-def c():
-    return Variable(0.5, name="c")
-
-
 def lists(found):
     return [None if gradient is None else np.asarray(gradient).tolist() for gradient in found]
 

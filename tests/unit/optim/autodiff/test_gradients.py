@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from losses import FUNCTIONS, LOSSES, inputs
+from optimizing.losses import FUNCTIONS, LOSSES, inputs
 
 from optim import (
     GradientTape,
@@ -59,16 +59,6 @@ def test_float16():
     (gradient,) = gradients(lambda: np.mean((w * 2.0 - 1) ** 2), w)
     assert gradient.dtype == np.float16
     np.testing.assert_allclose(gradient, np.float16([4 / 3, 4, 20 / 3]), rtol=2e-3)
-
-
-@pytest.fixture
-def w():
-    return Variable([1.0, 2.0, 3.0], name="w", dtype=np.float64)
-
-
-@pytest.fixture
-def c():
-    return Variable(0.5, name="c")
 
 
 def lists(found):

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from losses import FUNCTIONS, LOSSES, inputs
+from optimizing.losses import FUNCTIONS, LOSSES, inputs
 
 from optim import GradientTape, Variable, gradients, name_scope, stop_gradient, trace_graph, trace_run
 from summaries import SummaryWriter, read_graph, summary_iterator, write_graph

@@ -5,8 +5,8 @@ import os
 
 import numpy as np
 import pytest
-from applied_rules import apply_rule
 from helpers import run, run_script
+from optimizing.applied_rules import apply_rule
 
 from optim import rules
 from optim.kernels import codegen, compiled, own, threads

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from applied_rules import apply_rule
+from optimizing.applied_rules import apply_rule
 
 from optim.kernels.plain import _BLOCK
 from optim.kernels.plan import Plan

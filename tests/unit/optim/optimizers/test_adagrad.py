@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from papers import by_the_paper, taken
+from optimizing.papers import by_the_paper, taken
 
 import optim
 

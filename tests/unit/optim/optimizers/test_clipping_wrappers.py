@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from clipped import NORM5, clip
+from optimizing.clipped import NORM5, applied, clip
 
 import optim
 from optim import (
@@ -66,13 +66,6 @@ def test_half_precision_does_not_vanish():
 def test_the_bound_must_be_positive(bound):
     with pytest.raises(ValueError, match=rf"^clip_norm must be positive, got {float(bound)}$"):
         clip_gradients_by_norm(GradientDescentOptimizer(1.0), bound)
-
-
-def applied(wrap, gradient):
-    """What gradient descent with rate 1 moves by, the other way: the gradient as the wrapper left it."""
-    w = Variable(np.zeros(len(gradient)), name="w")
-    report = wrap(optim.GradientDescentOptimizer(1.0)).apply_gradients([(np.array(gradient), w)])
-    return -w.value, report
 
 
 def test_by_value_nan_stays_nan():

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from clipped import NORM5, clip
 from helpers import scalars
+from optimizing.clipped import NORM5, applied, clip
 
 import optim
 from optim import (
@@ -66,13 +66,6 @@ def test_two_logs(tmp_path):
         run(optimizer, one)
     assert {step for step, _, _ in scalars(one.path)} == {0, *range(101, 107)}  # 0 is the layout's
     assert {step for step, _, _ in scalars(two.path)} == {0, 102, 105}
-
-
-def applied(wrap, gradient):
-    """What gradient descent with rate 1 moves by, the other way: the gradient as the wrapper left it."""
-    w = Variable(np.zeros(len(gradient)), name="w")
-    report = wrap(optim.GradientDescentOptimizer(1.0)).apply_gradients([(np.array(gradient), w)])
-    return -w.value, report
 
 
 def test_the_outermost_sees_the_gradients_first():

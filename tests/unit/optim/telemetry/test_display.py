@@ -1,7 +1,7 @@
 """A step's report in a notebook: its numbers, and a row for each variable."""
 
 import numpy as np
-from html_seen import Seen
+from browser.html_seen import Seen
 
 from optim import GradientDescentOptimizer, StepReport, Variable, VariableReports
 

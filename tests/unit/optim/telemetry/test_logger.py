@@ -5,6 +5,8 @@ import threading
 
 import numpy as np
 import pytest
+from helpers import logged
+from optimizing.clipped import NORM5
 
 from optim import (
     AdamOptimizer,
@@ -17,24 +19,10 @@ from optim import (
 )
 from optim.telemetry.logger import Telemetry
 from optim.telemetry.report import StepReport
-from summaries import EventFileWriter, NonFiniteWarning, SummaryWriter, read_run, summary_iterator
+from summaries import EventFileWriter, NonFiniteWarning, read_run, summary_iterator
 from summaries.wire.pb import Layout
 
 LAYOUT = "custom_scalars__config__"
-NORM5 = np.float32([3, 4])
-
-
-@pytest.fixture
-def writer(logdir):
-    with SummaryWriter(logdir) as writer:
-        yield writer
-
-
-def logged(writer):
-    """tag → [(step, value)]"""
-    writer.flush()
-    scalars = read_run(writer.get_logdir()).scalars
-    return {tag: list(zip(series.step.tolist(), series.value.tolist(), strict=True)) for tag, series in scalars.items()}
 
 
 def ticks(seconds=0.5):

@@ -4,26 +4,13 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
+from helpers import logged
+from optimizing.clipped import NORM5
 
 import optim
 from optim import GradientMonitor, Variable
 from optim.telemetry.trees import gradients_by_name
 from summaries import EventFileWriter, SummaryWriter, read_run
-
-NORM5 = np.float32([3, 4])
-
-
-@pytest.fixture
-def writer(logdir):
-    with SummaryWriter(logdir) as writer:
-        yield writer
-
-
-def logged(writer):
-    """tag → [(step, value)]"""
-    writer.flush()
-    scalars = read_run(writer.get_logdir()).scalars
-    return {tag: list(zip(series.step.tolist(), series.value.tolist(), strict=True)) for tag, series in scalars.items()}
 
 
 def test_the_tags_are_those_of_our_optimizers(tmp_path):

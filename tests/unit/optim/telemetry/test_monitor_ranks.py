@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from optimizing.clipped import NORM5
 
 from optim import GradientMonitor
 from summaries import SummaryWriter, read_run
-
-NORM5 = np.float32([3, 4])
 
 
 def values(logdir):

@@ -9,15 +9,9 @@ import pytest
 from helpers import ROOT
 
 from optim import GradientMonitor
-from summaries import SummaryWriter, audit, read_logdir
+from summaries import audit, read_logdir
 
 GRADIENT = np.float32([3, 4])
-
-
-@pytest.fixture
-def writer(logdir):
-    with SummaryWriter(logdir) as writer:
-        yield writer
 
 
 def train(monitor, steps, spoilt=(), loss=lambda step: 1 + 0.01 * (step % 7)):

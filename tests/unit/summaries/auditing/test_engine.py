@@ -2,12 +2,11 @@
 
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
-import labelled_faults
-import labelled_jobs
-import labelled_runs as labelled
 import numpy as np
 import pytest
-from doomed import DoomedTask
+from labelled import faults, jobs
+from labelled import runs as labelled
+from processes.doomed import DoomedTask
 
 from summaries import audit, compare
 from summaries.auditing import engine
@@ -27,9 +26,9 @@ def logdir(tmp_path_factory):
     """Three runs with faults, and a job of eight ranks, one of which has another rate."""
     directory = tmp_path_factory.mktemp("runs")
     rng = np.random.default_rng(0)
-    for maker in (labelled_faults.spike, labelled_faults.runs_away, labelled_faults.flat):
+    for maker in (faults.spike, faults.runs_away, faults.flat):
         labelled.write(directory / maker.__name__, rng, maker(rng, 100, 0.02))
-    for name, run in labelled_jobs.job(rng, 50, labelled_jobs.rate_of_one(rng, 50, 0.0)[1]).items():
+    for name, run in jobs.job(rng, 50, jobs.rate_of_one(rng, 50, 0.0)[1]).items():
         labelled.write(directory / name, rng, {tag: (one.step, one.value) for tag, one in run.scalars.items()})
     return directory
 

@@ -2,10 +2,9 @@
 
 import math
 
-import labelled_faults as faults
-import labelled_healthy as healthy
 import numpy as np
 import pytest
+from labelled import faults, healthy
 
 from summaries import SummaryWriter, audit
 from summaries.auditing.config import Config

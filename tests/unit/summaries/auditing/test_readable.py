@@ -164,7 +164,7 @@ def test_a_baseline_that_cannot_be_read(runs, capsys):
 
 
 def test_a_process_that_is_killed(runs, monkeypatch, capsys):
-    from doomed import DoomedTask
+    from processes.doomed import DoomedTask
 
     monkeypatch.setattr(engine, "Task", DoomedTask)
     assert main(["audit", "runs", "--jobs", "2", "--format", "json"]) == 2

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from reports import several, small
+from audits.reports import several, small
 
 from summaries import Report, SummaryWriter, audit
 

@@ -1,7 +1,7 @@
 """A watch reads what is new of runs that grow, compares ranks, and tells a finding again when it had ended."""
 
 import pytest
-from watched import Watch
+from audits.watched import Watch
 
 from summaries import SummaryWriter
 from summaries.auditing.config import Config

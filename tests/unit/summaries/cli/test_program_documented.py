@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from documented_pages import DOCS, blocks, commands, prepare, run_page
+from documentation.pages import DOCS, blocks, commands, prepare, run_page
 
 from summaries.cli.program import command_names
 

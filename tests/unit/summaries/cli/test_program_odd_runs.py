@@ -4,8 +4,8 @@ import json
 import os
 
 import pytest
+from event_data.odd_runs import NAME, ODD_NAMES, ODD_RUNS, WHOLE, write_odd_runs
 from helpers import ROOT
-from odd_runs import NAME, ODD_NAMES, ODD_RUNS, WHOLE, write_odd_runs
 
 from summaries import read_run
 from summaries.cli import main

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from doomed import Unborn, endless, squared
+from processes.doomed import Unborn, endless, squared
 
 from summaries.execution.processes import Processes, WorkerDiedError
 

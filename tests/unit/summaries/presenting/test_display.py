@@ -1,7 +1,7 @@
 """Runs and series in a notebook: the rows of their tables, and what is said below them."""
 
 import numpy as np
-from html_seen import Seen
+from browser.html_seen import Seen
 
 from summaries import Series, SummaryWriter, read_logdir, read_run
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from html_seen import Seen
+from browser.html_seen import Seen
 
 from summaries.presenting.markup import bar, block, colored, line, number, short, sparkline, table
 

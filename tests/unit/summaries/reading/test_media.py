@@ -6,7 +6,7 @@ import wave
 
 import numpy as np
 import pytest
-from html_seen import Seen
+from browser.html_seen import Seen
 from PIL import Image
 
 from summaries import Audio, Images, SummaryWriter, read_run

@@ -5,8 +5,8 @@ from struct import pack
 import numpy as np
 import pytest
 from engines import ENGINES, needs_compiled, reader_of
+from event_data.events import streams
 from hypothesis import given
-from wire_events import streams
 
 from summaries import Event, FaultKind, Summary
 from summaries.errors import Fault

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from engines import ENGINES, read_logdir, read_run
-from memory_storage import MemoryStorage
+from stores.memory import MemoryStorage
 
 from summaries import Event, GraphDef, SummaryWriter
 from summaries.wire.pb import NodeDef

@@ -5,7 +5,7 @@ import threading
 from types import SimpleNamespace
 
 import pytest
-from memory_storage import MemoryStorage
+from stores.memory import MemoryStorage
 
 from summaries.cli import main
 from summaries.storage import cache

@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 from engines import ENGINES, read_logdir, read_run
-from memory_storage import MemoryStorage
+from stores.memory import MemoryStorage
 
 from summaries import GraphDef, SummaryWriter, UndecodableError, audit, read_events
 from summaries.auditing.config import Config

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from odd_runs import NAME, ODD_RUNS, VERSION, WHOLE, event, losses, write_odd_runs
+from event_data.odd_runs import NAME, ODD_RUNS, VERSION, WHOLE, event, losses, write_odd_runs
 
 from summaries import histogram, hparams, read_run, tensor, text
 from summaries.tools import diff

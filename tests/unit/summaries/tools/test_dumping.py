@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from odd_runs import NAME, ODD_RUNS, WHOLE, event, losses
+from event_data.odd_runs import NAME, ODD_RUNS, WHOLE, event, losses
 
 from summaries import Event, FaultKind, Summary
 from summaries.errors import Fault

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from odd_runs import NAME, ODD_RUNS, WHOLE, losses, write_odd_runs
+from event_data.odd_runs import NAME, ODD_RUNS, WHOLE, losses, write_odd_runs
 
 from summaries.tools import label, ls, note
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from odd_runs import NAME, ODD_RUNS
+from event_data.odd_runs import NAME, ODD_RUNS
 
 from summaries.tools import show
 from summaries.tools.showing import QUANTILES
@@ -16,7 +16,7 @@ def shown(tmp_path, data, **options):
 
 
 def test_statistics_are_numpys(tmp_path):
-    from odd_runs import losses
+    from event_data.odd_runs import losses
 
     values = np.random.default_rng(0).normal(size=1000).astype(np.float32).astype(float)
     loss = shown(tmp_path, losses(values.tolist()))["loss"]

@@ -4,8 +4,8 @@ import os
 import threading
 
 import pytest
+from event_data.odd_runs import NAME, ODD_RUNS, WHOLE, event, losses, write_odd_runs
 from helpers import polls
-from odd_runs import NAME, ODD_RUNS, WHOLE, event, losses, write_odd_runs
 
 from summaries import FaultKind, SummaryWriter
 from summaries.tools import tail

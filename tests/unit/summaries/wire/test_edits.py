@@ -1,10 +1,10 @@
 """Edits of one event's bytes: what is asked for changes, every other byte stays."""
 
 import pytest
+from event_data.events import field, long_varint, summary_events
 from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
-from wire_events import field, long_varint, summary_events
 
 from summaries import Event, Summary
 from summaries.wire.edits import metadata_of, moved, with_metadata, with_tag, with_values

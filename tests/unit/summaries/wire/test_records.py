@@ -4,8 +4,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from event_data.records import sound_header
 from helpers import Record, chunks_of, one_by_one, parse
-from strategies import sound_header
 
 from summaries.errors import Fault
 from summaries.wire.crc32c import crc32c, masked_crc32c, unmask

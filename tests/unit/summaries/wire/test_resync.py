@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from strategies import sound_header
+from event_data.records import sound_header
 
 from summaries.wire import resync
 from summaries.wire.records import frame

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import onnx
 import pytest
-from helpers import event_files
+from helpers import events
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef
 
-from summaries import GraphDef, SummaryWriter, read_graph, read_run, summary_iterator, write_graph
+from summaries import GraphDef, SummaryWriter, read_graph, read_run, write_graph
 from summaries.wire.pb import NodeDef
 
 GRAPH = GraphDef(node=[NodeDef(name="x", op="Placeholder")])
@@ -34,10 +34,6 @@ def tensorflow(monkeypatch):
     train = SimpleNamespace(export_meta_graph=lambda graph_def, graph: META)  # noqa: ARG005 - called by name
     v1 = SimpleNamespace(train=train)
     monkeypatch.setitem(sys.modules, "tensorflow", SimpleNamespace(compat=SimpleNamespace(v1=v1)))
-
-
-def events(directory):
-    return [event for path in event_files(directory) for event in summary_iterator(path)][1:]
 
 
 @pytest.mark.parametrize("given", [META, META.SerializeToString()], ids=["message", "bytes"])

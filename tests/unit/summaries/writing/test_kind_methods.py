@@ -6,14 +6,10 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from engines import ENGINES, read_run
-from helpers import event_files
+from helpers import event_files, events
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from summaries import NonFiniteWarning, SummaryWriter, summary_iterator
-
-
-def events(directory):
-    return [event for path in event_files(directory) for event in summary_iterator(path)][1:]
 
 
 def values(directory):

@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import onnx
 import pytest
-from helpers import event_files, run_script, scalars
+from helpers import event_files, events, run_script, scalars
 
 from summaries import (
     Event,
@@ -25,10 +25,6 @@ from summaries.wire.pb import NodeDef, StepStats
 from summaries.writing import histograms
 
 GRAPH = GraphDef(node=[NodeDef(name="x", op="Placeholder")])
-
-
-def events(directory):
-    return [event for path in event_files(directory) for event in summary_iterator(path)][1:]
 
 
 def test_the_default_directory(tmp_path, monkeypatch):

@@ -1,8 +1,8 @@
 """Populations with known truth, from files to the comparison."""
 
-import labelled_populations as populations
 import numpy as np
 import pytest
+from labelled import populations
 
 from summaries import SummaryWriter, compare
 

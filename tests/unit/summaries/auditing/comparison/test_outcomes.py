@@ -1,8 +1,8 @@
 """What a run reached: its end and its best, by medians of tenths."""
 
-import labelled_runs as labelled
 import numpy as np
 import pytest
+from labelled import runs as labelled
 
 from summaries.auditing.comparison.outcomes import chosen, main_losses, outcome_of, ranked
 from summaries.auditing.signals.signals import Signals

@@ -3,8 +3,8 @@
 import io
 import json
 
-import labelled_populations as populations
 import pytest
+from labelled import populations
 
 from summaries import compare
 from summaries.auditing.report.comparison import json as as_json

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from page_types import keys
+from javascript.page_types import keys
 
 from summaries import SummaryWriter, compare
 from summaries.auditing.report.comparison_page import html

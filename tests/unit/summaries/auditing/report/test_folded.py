@@ -1,7 +1,7 @@
 """What one rule found in many tags of a run is told once."""
 
 import pytest
-from reports import finding
+from audits.reports import finding
 
 from summaries.auditing.report.folded import folded
 

@@ -1,6 +1,6 @@
 """GitHub's annotations: one line a finding, and hostile names."""
 
-from reports import HOSTILE, small
+from audits.reports import HOSTILE, small
 
 from summaries.auditing.report.github import github
 

@@ -11,8 +11,8 @@ import sys
 from html.parser import HTMLParser
 from importlib.resources import files
 
+from audits.reports import HOSTILE_RUN, hostile, several
 from helpers import ROOT, run
-from reports import HOSTILE_RUN, hostile, several
 
 from summaries.auditing.comparison import Comparison
 from summaries.auditing.report import comparison_page

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import jsonschema
 import pytest
-from reports import HOSTILE, small
+from audits.reports import HOSTILE, small
 
 from summaries.auditing.report.json import json as as_json
 

@@ -8,8 +8,8 @@ from urllib.parse import urlparse
 from urllib.request import url2pathname
 
 import pytest
-from html_seen import Seen
-from reports import finding, hostile, run, several
+from audits.reports import finding, hostile, run, several
+from browser.html_seen import Seen
 
 from summaries import Failure, Report, RunReport
 

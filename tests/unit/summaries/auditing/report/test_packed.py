@@ -6,11 +6,11 @@ import zlib
 
 import numpy as np
 import pytest
+from audits.reports import even, rising, unpacked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from packed_run import FIXTURE, packed
-from reports import even, rising, unpacked
+from javascript.packed_run import FIXTURE, packed
 
 from summaries.auditing.report.packed import Arrays, as_text, body, plain, to_json
 
@@ -106,7 +106,7 @@ def test_several_arrays():
 def test_the_run_that_javascript_unpacks_is_packed_like_this():
     fixture, now = json.loads(FIXTURE.read_text(encoding="utf-8")), packed()
     was, is_now = (zlib.decompress(base64.b64decode(one.pop("text"))) for one in (fixture, now))
-    assert was == is_now, "write it anew: PYTHONPATH=tests python -m packed_run"
+    assert was == is_now, "write it anew: PYTHONPATH=tests python -m javascript.packed_run"
     assert fixture == now
 
 

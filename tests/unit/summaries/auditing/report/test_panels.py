@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from reports import curve, healthy
+from audits.reports import curve, healthy
 
 from summaries.auditing.report.panels import panels
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-from page_types import keys
-from reports import START, curve, even, exploded, finding, healthy, rising, run, unpacked
+from audits.reports import START, curve, even, exploded, finding, healthy, rising, run, unpacked
+from javascript.page_types import keys
 
 from summaries.auditing.findings import RunReport
 from summaries.auditing.report import payload

@@ -4,8 +4,8 @@ import json
 
 import jsonschema
 import pytest
+from audits.reports import HOSTILE, small
 from helpers import ROOT
-from reports import HOSTILE, small
 
 from summaries import Failure, Report, RunReport
 from summaries.auditing.report.sarif import sarif

@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from reports import HOSTILE, curve, finding, run, small
+from audits.reports import HOSTILE, curve, finding, run, small
 
 from summaries import Report, RunReport
 from summaries.auditing.report import text

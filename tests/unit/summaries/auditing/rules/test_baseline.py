@@ -1,9 +1,9 @@
 """GL6xx: a run beside one run, or several, of a baseline."""
 
-import labelled_healthy as healthy
-import labelled_runs as labelled
 import numpy as np
 import pytest
+from labelled import healthy
+from labelled import runs as labelled
 
 from summaries import SummaryWriter, audit
 from summaries.auditing.config import Config

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from audited import found_in, log
+from audits.audited import found_in, log
 
 from summaries import Event, Severity, audit
 from summaries.auditing.config import Config

@@ -1,10 +1,9 @@
 """The rules against labelled runs: every fault is found, and healthy runs are left alone, at twenty seeds."""
 
-import labelled_faults as faults
-import labelled_healthy as healthy
-import labelled_runs as labelled
 import numpy as np
 import pytest
+from labelled import faults, healthy
+from labelled import runs as labelled
 
 from summaries import Severity, audit
 from summaries.auditing.config import Config

@@ -1,8 +1,8 @@
 """GL506: policies that collapse, and healthy ones whose entropy falls."""
 
-import audited
 import numpy as np
 import pytest
+from audits import audited
 
 N = 200
 REWARD = 10 + np.sin(np.arange(N))

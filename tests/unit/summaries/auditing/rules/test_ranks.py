@@ -1,9 +1,9 @@
 """GL61x: the ranks of one job, healthy and faulty, at twenty seeds."""
 
-import labelled_jobs as jobs
-import labelled_runs as labelled
 import numpy as np
 import pytest
+from labelled import jobs
+from labelled import runs as labelled
 
 from summaries import SummaryWriter, audit
 from summaries.auditing.config import Config

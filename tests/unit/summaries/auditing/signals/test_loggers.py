@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from audited import codes
-from labelled_runs import as_run, columns
+from audits.audited import codes
+from labelled.runs import as_run, columns
 
 from summaries.auditing.config import Config, ConfigError
 from summaries.auditing.engine import audit_run

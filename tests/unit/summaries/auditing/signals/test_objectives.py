@@ -1,18 +1,18 @@
 """The loss that stands for a run, the sum of its parts, and which validation belongs to which loss."""
 
-import labelled_runs
 import numpy as np
 import pytest
-from audited import finding
+from audits.audited import finding
+from labelled import runs as labelled
 
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import TagTable
 
 
 def signals(**values):
-    run = labelled_runs.as_run(
+    run = labelled.as_run(
         np.random.default_rng(0),
-        {tag.replace("__", "/"): labelled_runs.columns(value) for tag, value in values.items()},
+        {tag.replace("__", "/"): labelled.columns(value) for tag, value in values.items()},
     )
     return Signals("run", run, TagTable(tags=run.tags))
 

@@ -1,8 +1,8 @@
 """The ranks of a job: which runs they are, and their points side by side."""
 
-import labelled_runs as labelled
 import numpy as np
 import pytest
+from labelled import runs as labelled
 
 from summaries.auditing.signals.ranks import beside, jobs
 from summaries.auditing.signals.signals import Signals

@@ -2,9 +2,9 @@
 
 import math
 
-import labelled_runs
 import numpy as np
 import pytest
+from labelled import runs as labelled
 
 from summaries import Event, Summary, audit
 from summaries.auditing.config import Config
@@ -75,8 +75,8 @@ def test_the_audit_finds_it(tmp_path):
 
 
 def signals(*tags, name="run"):
-    columns = {tag: labelled_runs.columns(np.ones(2 + i)) for i, tag in enumerate(tags)}
-    return Signals(name, labelled_runs.as_run(np.random.default_rng(0), columns), TagTable(tags=tags))
+    columns = {tag: labelled.columns(np.ones(2 + i)) for i, tag in enumerate(tags)}
+    return Signals(name, labelled.as_run(np.random.default_rng(0), columns), TagTable(tags=tags))
 
 
 MOVING = {
@@ -110,11 +110,11 @@ def test_roles():
 
 def test_rules_look_at_no_tag_that_a_configuration_calls_other():
     rng = np.random.default_rng(0)
-    loss = labelled_runs.decay(200)
+    loss = labelled.decay(200)
     loss[150] = math.nan
     entropy = np.repeat([1.0, 0.0], [60, 140])
     values = {"train/quux_loss": loss, "train/entropy": entropy, "rollout/ep_rew_mean": np.arange(200.0)}
-    run = labelled_runs.as_run(rng, {tag: labelled_runs.columns(column) for tag, column in values.items()})
+    run = labelled.as_run(rng, {tag: labelled.columns(column) for tag, column in values.items()})
     codes = {finding.code for finding in audit_run("run", run, Config()).findings}
     assert codes == {"GL301", "GL506"}
     for role in ("", "other"):

@@ -8,8 +8,8 @@ import sys
 import threading
 
 import pytest
+from audits.watched import Watch
 from helpers import ROOT, polls
-from watched import Watch
 
 from summaries import SummaryWriter, audit
 from summaries.auditing.config import Config

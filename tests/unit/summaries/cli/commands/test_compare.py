@@ -3,8 +3,8 @@
 import json
 
 import fsspec
-import labelled_populations as populations
 import pytest
+from labelled import populations
 
 from summaries import SummaryWriter, compare
 from summaries.cli import main

@@ -11,8 +11,8 @@ import time
 import click
 import pytest
 from click.shell_completion import ShellComplete
+from event_data.odd_runs import NAME, ODD_RUNS, VERSION, WHOLE, losses, write_odd_runs
 from helpers import ROOT, polls
-from odd_runs import NAME, ODD_RUNS, VERSION, WHOLE, losses, write_odd_runs
 
 from summaries.cli import main
 from summaries.cli.commands.completion import COMPLETE

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from odd_runs import NAME, ODD_RUNS, WHOLE, event, losses
+from event_data.odd_runs import NAME, ODD_RUNS, WHOLE, event, losses
 
 from summaries import hparams, tensor
 from summaries.cli import main

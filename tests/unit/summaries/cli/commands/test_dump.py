@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
+from event_data.odd_runs import NAME, ODD_RUNS, WHOLE
 from helpers import ROOT
-from odd_runs import NAME, ODD_RUNS, WHOLE
 
 from summaries.cli import main
 

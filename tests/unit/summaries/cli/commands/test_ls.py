@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from odd_runs import NAME, ODD_RUNS, WHOLE
+from event_data.odd_runs import NAME, ODD_RUNS, WHOLE
 
 from summaries.cli import main
 

@@ -5,19 +5,12 @@ import io
 import json
 import os
 
-import documented_runs
 import numpy as np
 import pytest
 from helpers import event_files
 
 from summaries import SummaryWriter, read_logdir
 from summaries.cli import main
-
-
-@pytest.fixture
-def runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    documented_runs.write("runs")
 
 
 @pytest.mark.usefixtures("runs")

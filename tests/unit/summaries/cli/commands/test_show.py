@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from odd_runs import NAME, ODD_RUNS, VERSION, WHOLE, event, losses
+from event_data.odd_runs import NAME, ODD_RUNS, VERSION, WHOLE, event, losses
 
 from summaries import hparams, text
 from summaries.cli import main

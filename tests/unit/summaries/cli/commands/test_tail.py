@@ -11,8 +11,8 @@ import sys
 import time
 
 import pytest
+from event_data.odd_runs import NAME, ODD_RUNS, WHOLE, event, losses
 from helpers import ROOT, polls
-from odd_runs import NAME, ODD_RUNS, WHOLE, event, losses
 from rich.console import Console
 
 from summaries import text

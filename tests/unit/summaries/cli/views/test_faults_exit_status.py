@@ -5,7 +5,8 @@ import shlex
 from importlib import import_module
 
 import pytest
-from odd_runs import NAME, VERSION, event, point
+from event_data.odd_runs import NAME, VERSION, event
+from helpers import point
 
 from summaries.cli import main
 from summaries.cli.program import command_names

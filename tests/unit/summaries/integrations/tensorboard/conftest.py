@@ -1,7 +1,7 @@
 """What every test of the page in TensorBoard leaves behind: no thread at work."""
 
 import pytest
-from plugin_runs import end_libraries
+from browser.plugin_runs import end_libraries
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,8 @@ import struct
 
 import numpy as np
 import pytest
-from page_types import keys
-from plugin_runs import LAYERS, STEPS, library_of, log_run
+from browser.plugin_runs import LAYERS, STEPS, library_of, log_run
+from javascript.page_types import keys
 
 from summaries import SummaryWriter
 from summaries.integrations.tensorboard.answers import ANSWERS

@@ -6,7 +6,7 @@ import os
 from types import SimpleNamespace
 
 import pytest
-from plugin_runs import library_of, log_run
+from browser.plugin_runs import library_of, log_run
 
 from summaries.auditing.config import ConfigError
 from summaries.integrations.tensorboard.answers import ANSWERS

@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from plugin_runs import LAYERS, STEPS, library_of, log_run, log_steps, soon
+from browser.plugin_runs import LAYERS, STEPS, library_of, log_run, log_steps, soon
 
 from summaries import SummaryWriter
 from summaries.auditing.config import Config

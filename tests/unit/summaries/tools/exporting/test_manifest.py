@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from memory_storage import MemoryStorage
+from stores.memory import MemoryStorage
 
 from summaries import SummaryWriter, export
 from summaries.storage.logdir import run_files

@@ -5,9 +5,9 @@ import itertools
 
 import pytest
 from engines import ENGINES, read_run, reader_of
+from event_data.events import SCALARS, TEXT, field, plain_scalars, sound_events, streams
 from hypothesis import given
 from hypothesis import strategies as st
-from wire_events import SCALARS, TEXT, field, plain_scalars, sound_events, streams
 
 from summaries import Event, Summary, read_events, verify
 from summaries.storage.local import LOCAL

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from engines import ENGINES, read_run, reader_of, using
+from event_data.events import summary_events
 from hypothesis import given
 from hypothesis import strategies as st
-from wire_events import summary_events
 
 from summaries import Event, SessionLog, Summary, read_events
 from summaries.storage.logdir import run_files

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from audited import finding, findings
+from audits.audited import finding, findings
 
 
 def found(**values):

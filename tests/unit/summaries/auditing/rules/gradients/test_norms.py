@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from audited import codes, finding
+from audits.audited import codes, finding
 
 
 @pytest.mark.parametrize("n", [2_000, 20_000, 100_000])

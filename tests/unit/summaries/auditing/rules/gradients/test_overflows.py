@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from audited import finding
+from audits.audited import finding
 
 
 def scaled(at, scale):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from audited import findings
+from audits.audited import findings
 
 N = 200
 

@@ -2,9 +2,9 @@
 
 import re
 
-import labelled_runs as labelled
 import numpy as np
 import pytest
+from labelled import runs as labelled
 
 from summaries.auditing.config import Config
 from summaries.auditing.engine import audit_run

@@ -1,9 +1,9 @@
 """GL304: where a divergence begins, and the one in the last points of a run."""
 
-import labelled_runs
 import numpy as np
 import pytest
-from audited import codes, finding
+from audits.audited import codes, finding
+from labelled import runs as labelled
 
 
 @pytest.mark.parametrize("n", [200, 5_000, 20_000, 100_000])
@@ -23,13 +23,13 @@ def test_a_loss_that_rises_at_the_end_however_long_the_run(n, k):
 def test_a_divergence_begins_where_the_loss_leaves_its_level(seed, noise):
     rng, n = np.random.default_rng(seed), 2000
     at = int(rng.uniform(0.4, 0.8) * n)
-    loss = labelled_runs.decay(n)
+    loss = labelled.decay(n)
     loss[at:] = 2.3
-    collapse = finding("GL304", loss=labelled_runs.noisy(rng, loss, noise))
+    collapse = finding("GL304", loss=labelled.noisy(rng, loss, noise))
     assert abs(collapse.steps[0] - at) <= 2
-    loss = labelled_runs.decay(n)
+    loss = labelled.decay(n)
     loss[at:] += 3 * np.arange(n - at) / n
-    climb = finding("GL304", loss=labelled_runs.noisy(rng, loss, noise))
+    climb = finding("GL304", loss=labelled.noisy(rng, loss, noise))
     assert abs(climb.steps[0] - at) <= 0.06 * n
 
 

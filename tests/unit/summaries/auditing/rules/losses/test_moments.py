@@ -1,9 +1,9 @@
 """GL301 and GL302 at their edges, beside GL303 and GL304: what excuses a rise, and how long it has to last."""
 
-import labelled_runs
 import numpy as np
 import pytest
-from audited import codes, finding, findings
+from audits.audited import codes, finding, findings
+from labelled import runs as labelled
 
 
 def sgdr(n, cycles):
@@ -46,10 +46,10 @@ def test_a_loss_that_is_often_zero(seed):
 @pytest.mark.parametrize("n", [10_000, 200_000])
 def test_a_spike_that_takes_a_while_however_long_the_run(n, share):
     rng = np.random.default_rng(n)
-    loss = labelled_runs.decay(n)
+    loss = labelled.decay(n)
     at = int(0.63 * n)
     loss[at:] += 1.5 * np.exp(-np.arange(n - at) / (share * n / 3))
-    assert codes(loss=labelled_runs.noisy(rng, loss, 0.1)) == ["GL302"]
+    assert codes(loss=labelled.noisy(rng, loss, 0.1)) == ["GL302"]
 
 
 def test_where_there_is_no_noise_its_multiples_tell_nothing():

@@ -1,7 +1,7 @@
 """GL306: a filter that replaces NaN is told from losses that may be zero, and from overflows of a loss scale."""
 
-import audited
 import numpy as np
+from audits import audited
 
 N = 100
 FAILED = np.arange(N) >= 60

@@ -1,9 +1,9 @@
 """The rules on losses and norms at the edge of what can be told: what is found, and where it begins."""
 
-import labelled_losses as labelled
 import numpy as np
 import pytest
-from labelled_runs import as_run
+from labelled import losses as labelled
+from labelled.runs import as_run
 
 from summaries import Severity
 from summaries.auditing.config import Config

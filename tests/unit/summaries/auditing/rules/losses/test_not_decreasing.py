@@ -1,7 +1,7 @@
 """GL303 at its edges: how few points tell, what noise can hide, and which validations show that nothing is learnt."""
 
 import numpy as np
-from audited import finding
+from audits.audited import finding
 
 
 def test_a_flat_loss_is_a_note_where_its_noise_could_hide_a_decrease():

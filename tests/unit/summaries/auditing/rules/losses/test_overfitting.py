@@ -1,8 +1,8 @@
 """GL305: what is said of an overfit, and what shows that a rise is no chance."""
 
-import labelled_runs
 import numpy as np
-from audited import codes, finding
+from audits.audited import codes, finding
+from labelled import runs as labelled
 
 from summaries.auditing.config import Config
 from summaries.auditing.engine import audit_run
@@ -27,9 +27,7 @@ def epochs_and_iterations(with_epochs):
     if with_epochs:
         columns["train/loss"] = (n, 4 * n, 1.9 * 0.8**n)
     scalars = {tag: Series(tag, step, 1e9 + secs, value) for tag, (step, secs, value) in columns.items()}
-    run = labelled_runs.as_run(
-        np.random.default_rng(0), {tag: labelled_runs.columns(s.value) for tag, s in scalars.items()}
-    )
+    run = labelled.as_run(np.random.default_rng(0), {tag: labelled.columns(s.value) for tag, s in scalars.items()})
     run.scalars.update(scalars)
     (found,) = audit_run("run", run, Config(select=("GL305",))).findings
     return found.message

@@ -1,9 +1,9 @@
 """GL307 and GL308: what is said of runs that stand still, and of those that do not."""
 
-import audited
-import labelled_runs as labelled
 import numpy as np
 import pytest
+from audits import audited
+from labelled import runs as labelled
 
 from summaries.auditing.config import Config
 from summaries.auditing.engine import audit_run

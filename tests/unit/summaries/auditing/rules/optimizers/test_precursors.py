@@ -1,8 +1,8 @@
 """GL505: updates that jump before the loss does, at the same time, or alone."""
 
-import audited
 import numpy as np
 import pytest
+from audits import audited
 
 N = 400
 NOISE = np.random.default_rng(0).standard_normal((2, N))

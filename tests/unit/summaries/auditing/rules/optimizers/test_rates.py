@@ -1,9 +1,9 @@
 """What schedules do with a learning rate, told from what none does, at the edges between them."""
 
-import labelled_timelines as labelled
 import numpy as np
 import pytest
-from audited import finding
+from audits.audited import finding
+from labelled import timelines as labelled
 
 from summaries.auditing.config import Config
 from summaries.auditing.engine import audit_run

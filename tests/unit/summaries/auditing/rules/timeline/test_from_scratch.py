@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from audited import found_in, log
+from audits.audited import found_in, log
 
 
 def restarted(tmp_path, begin):

@@ -1,6 +1,6 @@
 """GL208: the audit says that an incident was recorded, where, and why."""
 
-from audited import found_in
+from audits.audited import found_in
 
 from summaries import SummaryWriter
 

@@ -1,8 +1,8 @@
 """GL207: what is said of runs that slow down, and of those that do not."""
 
-import labelled_runs as labelled
 import numpy as np
 import pytest
+from labelled import runs as labelled
 
 from summaries.auditing.config import Config
 from summaries.auditing.engine import audit_run

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from audited import found_in, log
+from audits.audited import found_in, log
 
 from summaries import Event, SummaryWriter, audit
 from summaries.auditing.config import Config

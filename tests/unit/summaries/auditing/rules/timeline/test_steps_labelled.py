@@ -1,8 +1,8 @@
 """The rules on times and learning rates against labelled runs, at twenty seeds."""
 
-import labelled_timelines as labelled
 import numpy as np
 import pytest
+from labelled import timelines as labelled
 
 from summaries import Severity
 from summaries.auditing.config import Config

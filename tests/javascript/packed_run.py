@@ -1,11 +1,14 @@
-"""A run as a page has it, for the tests of its JavaScript: `PYTHONPATH=tests python -m packed_run` writes it anew."""
+"""A run as a page has it, for the tests of its JavaScript.
+
+`PYTHONPATH=tests python -m javascript.packed_run` writes it anew.
+"""
 
 import json
 import math
 
 import numpy as np
+from audits.reports import START
 from helpers import ROOT
-from reports import START
 
 from summaries.auditing.curves import Curve
 from summaries.auditing.findings import RunReport
@@ -13,7 +16,7 @@ from summaries.auditing.report.packed import as_text, plain
 from summaries.auditing.report.payload import bodies
 from summaries.auditing.reports import Report
 
-FIXTURE = ROOT / "tests" / "javascript" / "packed_run.json"
+FIXTURE = ROOT / "tests/javascript/packed_run.json"
 
 _EVEN = START + 0.25 * np.arange(200)
 _ODD = np.array([1.5, math.nan, math.inf, -math.inf, -0.0, 1e-40])

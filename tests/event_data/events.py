@@ -18,7 +18,7 @@ def long_varint(number):
 
 
 def field(number, contents, size=varint):
-    return bytes([number << 3 | 2]) + size(len(contents)) + contents
+    return varint(number << 3 | 2) + size(len(contents)) + contents
 
 
 STEPS = st.integers(0, 300)

@@ -1,6 +1,6 @@
 """A program that makes a summary of every kind, in an order that is asked for, and prints a digest of each.
 
-python tests/every_kind.py [processors [seed]]
+python tests/properties/every_kind.py [processors [seed]]
 """
 
 import hashlib

@@ -5,8 +5,8 @@ one also the two steps between which its fault begins.
 """
 
 import numpy as np
-from labelled_healthy import wandering
-from labelled_runs import columns, decay, lognormal, noisy
+from labelled.healthy import wandering
+from labelled.runs import columns, decay, lognormal, noisy
 
 SIZES = (200, 500, 2000)
 FEW = 50

@@ -1,9 +1,9 @@
 """Building blocks for labelled training runs, healthy and faulty: curve shapes, and columns as runs and files.
 
-The runs that test the audit's rules are in `labelled_healthy` and `labelled_faults`; those for losses in detail in
-`labelled_losses`, for times, restarts and rates in `labelled_timelines`. Every maker takes a random generator, the
-number of points and the strength of the noise (its standard deviation over the level), and returns {tag: (steps,
-values)}. `as_run` makes a Run of these columns, as a reader would; `write` writes them to a file.
+The runs that test the audit's rules are in `healthy.py` and `faults.py`; those for losses in detail in `losses.py`,
+for times, restarts and rates in `timelines.py`. Every maker takes a random generator, the number of points and the
+strength of the noise (its standard deviation over the level), and returns {tag: (steps, values)}. `as_run` makes a Run
+of these columns, as a reader would; `write` writes them to a file.
 """
 
 import numpy as np

@@ -4,18 +4,14 @@ import math
 import struct
 
 import numpy as np
+from event_data.events import field
 from hypothesis import strategies as st
 
 from summaries import Event, SessionLog, Summary
 from summaries.reading.run import Run
 from summaries.wire import pb
-from summaries.wire.protobuf import varint
 
 TAGS = ["", "a", "loss", "train/loss_of_a_longer_name", "漢字", "x" * 130, "note/text_summary"]
-
-
-def field(number, data):
-    return varint(number << 3 | 2) + varint(len(data)) + data
 
 
 def tensors():

@@ -1,8 +1,8 @@
-"""Runs with a fault in their values, each labelled with the code that must find it: see `labelled_runs`."""
+"""Runs with a fault in their values, each labelled with the code that must find it: see `runs.py`."""
 
 import numpy as np
-from labelled_healthy import cosine, linear_to_zero, norms, telemetry, validation_follows
-from labelled_runs import columns, decay, lognormal, noisy
+from labelled.healthy import cosine, linear_to_zero, norms, telemetry, validation_follows
+from labelled.runs import columns, decay, lognormal, noisy
 
 
 def nan_at_the_end(rng, n, noise):

@@ -1,7 +1,7 @@
 """Populations of runs with known truth, as event files: sweeps over rates and batch sizes, with several seeds."""
 
-import labelled_runs as labelled
 import numpy as np
+from labelled import runs as labelled
 
 from summaries import SummaryWriter
 

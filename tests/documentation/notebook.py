@@ -1,6 +1,6 @@
 """Runs the cells of a notebook, and keeps what they show beside them.
 
-`PYTHONPATH=tests python -m documented_notebook docs/tutorials/notebook.ipynb` runs a notebook and writes its outputs.
+`PYTHONPATH=tests python -m documentation.notebook docs/tutorials/notebook.ipynb` runs it and writes its outputs.
 Cells are Python without magic; the value of a cell's last expression is shown, as HTML if it has that, as in Jupyter.
 """
 

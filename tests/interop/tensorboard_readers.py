@@ -28,13 +28,17 @@ def by_accumulator(logdir):
 
 def by_server(logdir, finished):
     """The same from the Rust server, polled until `finished(runs)`, because it reads while it serves."""
-    runs = {}
+    return _polled(logdir, _scalars, finished)
+
+
+def _polled(logdir, read, finished):
+    found = {}
     with tempfile.TemporaryDirectory() as scratch, _data_provider(logdir, Path(scratch) / "port") as data:
         for _ in polls():
-            runs = _scalars(data)
-            if finished(runs):
+            found = read(data)
+            if finished(found):
                 break
-    return runs  # incomplete if it never finished: the caller's comparison shows it
+    return found  # incomplete if it never finished: the caller's comparison shows it
 
 
 def _scalars(data):
@@ -72,13 +76,7 @@ BLOBS = ("images", "audio")
 
 def counts_by_server(logdir, finished):
     """{(plugin, run, tag): points} of everything that the Rust server keeps, polled until `finished(counts)`."""
-    counts = {}
-    with tempfile.TemporaryDirectory() as scratch, _data_provider(logdir, Path(scratch) / "port") as data:
-        for _ in polls():
-            counts = _counts(data)
-            if finished(counts):
-                break
-    return counts
+    return _polled(logdir, _counts, finished)
 
 
 def _counts(data):

@@ -5,7 +5,7 @@ step at which its fault begins.
 """
 
 import numpy as np
-from labelled_runs import START, as_run, columns, decay, noisy
+from labelled.runs import START, as_run, columns, decay, noisy
 
 from summaries.reading.series import Series
 
@@ -203,14 +203,6 @@ def one_time_that_is_early(rng, n):
     at = int(rng.uniform(0.1, 0.9) * n)
     run = a_loss(rng, n, 1.0)
     run.scalars["train/loss"].wall_time[at] -= 60
-    return run, at
-
-
-def a_hang_after_the_clock_went_back(rng, n):
-    """The hang is found in addition to the clock, which has not caught up by then."""
-    at = int(rng.uniform(0.1, 0.5) * n)
-    run = a_loss(rng, n, 1.0, {at + 5: 600.0})
-    run.scalars["train/loss"].wall_time[at:] -= 3600
     return run, at
 
 

@@ -1,7 +1,7 @@
-"""Healthy runs of many kinds, in which the audit must find nothing: see `labelled_runs`."""
+"""Healthy runs of many kinds, in which the audit must find nothing: see `runs.py`."""
 
 import numpy as np
-from labelled_runs import columns, decay, lognormal, noisy
+from labelled.runs import columns, decay, lognormal, noisy
 
 
 def plain(rng, n, noise):

@@ -7,7 +7,6 @@ import numpy as np
 
 CONSTANT = np.random.default_rng(1).standard_normal((3, 4))
 MASK = CONSTANT > 0
-WIDE = np.random.default_rng(2).standard_normal((4, 6))
 PICTURES = np.random.default_rng(3).standard_normal((6, 5, 3, 4))
 ROWS = np.array([2, 0, 2])
 EYE = np.eye(4)

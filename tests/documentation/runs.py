@@ -1,6 +1,6 @@
 """The runs that the examples in docs/commands and docs/how-to are about: the same bytes on every day and machine.
 
-python documented_runs.py  # writes them below `runs`
+python runs.py  # writes them below `runs`
 """
 
 from pathlib import Path

@@ -7,7 +7,7 @@
 `...` stands for any text. After `<!-- shown only: REASON -->`, a block is not run; after `<!-- needs: polars -->`, only
 where this module is installed; after `<!-- numbers differ -->`, numbers and curves stand for any others. Between `---`
 at the beginning of a page stands what all of it needs: `needs: torch` for modules, `runs: documented` for the runs that
-`documented_runs` writes; pages in docs/commands have these anyway.
+`runs.py` writes; pages in docs/commands have these anyway.
 """
 
 import contextlib
@@ -25,8 +25,8 @@ from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 
-import documented_runs
 import pytest
+from documentation import runs as documented_runs
 from helpers import ROOT
 
 from summaries.cli import main

@@ -5,12 +5,11 @@ import os
 from pathlib import Path
 
 import numpy as np
+from helpers import point
 
 from summaries import Event, SessionLog, Summary, audio, histogram, hparams, tensor, text
 from summaries.wire.pb import SummaryMetadata
 from summaries.wire.records import frame
-
-__all__ = ["NAME", "ODD_RUNS", "WHOLE", "event", "losses", "point", "write_odd_runs"]
 
 NAME = "events.out.tfevents.1700000000.host.1.0"
 START = 1_700_000_000.0
@@ -26,10 +25,6 @@ def event(step=0, wall_time=None, **what):
 def losses(values, tag="loss", first=0):
     """Records of a tag's scalars, one a step."""
     return b"".join(event(step, summary=point(tag, value)) for step, value in enumerate(values, first))
-
-
-def point(tag, value):
-    return Summary(value=[Summary.Value(tag=tag, simple_value=value)])
 
 
 def double(tag, value):

@@ -1,7 +1,7 @@
 """What the audit finds: in files of scalars that a test logs, and in a run of columns that it makes up."""
 
-import labelled_runs as labelled
 import numpy as np
+from labelled import runs as labelled
 
 from summaries import SummaryWriter, audit
 from summaries.auditing.config import Config

@@ -1,7 +1,7 @@
 """Jobs of several ranks, healthy and faulty: makers of {rank's name: run} for the rules that compare ranks."""
 
-import labelled_runs as labelled
 import numpy as np
+from labelled import runs as labelled
 
 RANKS = 8
 

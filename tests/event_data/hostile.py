@@ -3,12 +3,10 @@
 import struct
 
 import numpy as np
-from strategies import sound_header
+from event_data.records import sound_header
 
 from summaries import Event, SessionLog, Summary
 from summaries.wire.records import HEADER_BYTES, frame
-
-__all__ = ["FILES"]
 
 _VERSION = frame(Event(wall_time=1.0, file_version="brain.Event:2").SerializeToString())
 
