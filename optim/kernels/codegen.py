@@ -81,9 +81,9 @@ def kernel_source(rule: Rule, dtype: str, report: bool, *, at_once: bool = False
     return _RUN + "\n".join(_nested(_Update(rule).lines(report, at_once))) + "\n"
 
 
-def rule_lanes(rule: Rule, dtype: str, at_once: bool) -> int:
+def rule_lanes(rule: Rule, dtype: str, report: bool) -> int:
     """The lanes of its vectors: fewer with many slots, or sums, for which registers run out."""
-    return (64 if at_once or len(rule.slots) > 1 else 128) // np.dtype(dtype).itemsize
+    return (64 if report or len(rule.slots) > 1 else 128) // np.dtype(dtype).itemsize
 
 
 def _nested(lines: Iterable[str]) -> list[str]:

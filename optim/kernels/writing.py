@@ -20,6 +20,6 @@ __all__ = ["written"]
 def written(rule: Rule, dtype: str, report: bool, *, at_once: bool = False) -> Any:
     """The rule's kernel, not compiled yet. The arguments are as in `kernel_source`."""
     names = {"inf": math.inf, "nan": math.nan, "compiled": compiled, "arguments": unpacker(ARGUMENTS)}
-    names |= intrinsics(dtype, rule_lanes(rule, dtype, report and at_once)) | sums(dtype, lanes(dtype, of_rule=True))
+    names |= intrinsics(dtype, rule_lanes(rule, dtype, report)) | sums(dtype, lanes(dtype, of_rule=True))
     exec(kernel_source(rule, dtype, report, at_once=at_once), names)  # noqa: S102 - made only from a rule's formula
     return names["run"]

@@ -8,7 +8,6 @@ import sys
 import traceback
 from difflib import get_close_matches
 from importlib import import_module
-from itertools import chain
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
@@ -93,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Program(click.Group):
-    """The group of all commands, each imported when it is called and not before."""
+    """The group of all commands, each imported when it is called, completed, or listed in the help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return command_names()
@@ -117,8 +116,8 @@ class _Program(click.Group):
                 formatter.write_dl(list(summaries.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        every = chain.from_iterable(section.items() for section in commands_by_section().values())
-        matching = [CompletionItem(name, help=text) for name, text in every if name.startswith(incomplete)]
+        names = [name for name in command_names() if name.startswith(incomplete)]
+        matching = [CompletionItem(name, help=_command(name).short_help) for name in names]
         return matching + click.Command.shell_complete(self, ctx, incomplete)
 
 

@@ -11,9 +11,11 @@ from summaries.presenting.thinning import thin
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["HEIGHT", "WIDTH", "coordinates", "svg_paths"]
+__all__ = ["BARS", "HEIGHT", "PLAIN_BARS", "WIDTH", "coordinates", "sparkline", "svg_paths"]
 
 WIDTH, HEIGHT = 96, 20
+BARS = "▁▂▃▄▅▆▇█·"
+PLAIN_BARS = "_.-~=+*#?"  # for encodings without block characters
 _STRETCHES = 24
 _LOG_FROM = 10.0
 
@@ -64,3 +66,18 @@ def svg_paths(value: NDArray[np.float64]) -> tuple[str, str]:
             line += f"L{x} {y}" if following else f"M{x} {y}h0"  # so that a point between two gaps is drawn
         following = y >= 0
     return line, odd
+
+
+def sparkline(averages: NDArray[np.float64], bars: str = BARS) -> str:
+    """A curve's averages as a line of bars; the last of `bars` marks averages that are not finite.
+
+    >>> sparkline(np.array([4.0, 3.0, np.nan, 1.0]))
+    '█▆·▁'
+    """
+    halves = averages / 2  # whose differences do not overflow
+    finite = halves[np.isfinite(halves)]
+    if not len(finite):
+        return bars[-1] * len(halves)
+    low = finite.min()
+    span = (finite.max() - low) or 1.0
+    return "".join(bars[round((x - low) / span * (len(bars) - 2))] if np.isfinite(x) else bars[-1] for x in halves)

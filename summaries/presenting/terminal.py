@@ -1,4 +1,4 @@
-"""What is printed on a terminal: consoles, progress, names that no terminal obeys, lines of a width, sparklines."""
+"""What is printed on a terminal: consoles, progress, names that no terminal obeys, lines of a width."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TextIO
 
-    import numpy as np
     from rich.console import Console
 
-__all__ = ["BARS", "PLAIN_BARS", "broken", "console", "encodes", "printable", "progress_bar", "shortened", "sparkline"]
+__all__ = ["broken", "console", "encodes", "printable", "progress_bar", "shortened"]
 
-BARS = "▁▂▃▄▅▆▇█·"
-PLAIN_BARS = "_.-~=+*#?"  # for encodings without block characters
 _UNBOUNDED = 1 << 20
 _SEPARATORS = (" ", "/", "_-=,:", ".")  # where lines are wrapped if possible, best first
 
@@ -119,23 +116,6 @@ def _last_break(text: str, separators: str) -> int:
     """The last place where a line may end; 0 if that would make it too short."""
     cut = max(text.rfind(character) for character in separators) + 1
     return cut if cut > len(text) // 3 else 0
-
-
-def sparkline(averages: np.ndarray[tuple[int], np.dtype[np.float64]], bars: str = BARS) -> str:
-    """A curve's averages as a line of bars; the last of `bars` marks averages that are not finite.
-
-    >>> sparkline(np.array([4.0, 3.0, np.nan, 1.0]))
-    '█▆·▁'
-    """
-    import numpy as np  # noqa: PLC0415 - takes longer than all else that a command's help needs
-
-    halves = averages / 2  # whose differences do not overflow
-    finite = halves[np.isfinite(halves)]
-    if not len(finite):
-        return bars[-1] * len(halves)
-    low = finite.min()
-    span = (finite.max() - low) or 1.0
-    return "".join(bars[round((x - low) / span * (len(bars) - 2))] if np.isfinite(x) else bars[-1] for x in halves)
 
 
 def encodes(console: Console, text: str) -> bool:

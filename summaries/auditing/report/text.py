@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from summaries.auditing.findings import Failure, Finding, RunReport, Severity, counts
 from summaries.auditing.report.folded import folded
-from summaries.presenting.terminal import BARS, PLAIN_BARS, broken, encodes, printable, shortened, sparkline
+from summaries.presenting.sparklines import BARS, PLAIN_BARS, sparkline
+from summaries.presenting.terminal import broken, encodes, printable, shortened
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:

@@ -231,6 +231,8 @@ class Ruleset(dict[str, Rule]):
         """Decorate a function: it becomes the check of a new rule."""
 
         def decorate(check: Check[L]) -> Check[L]:
+            if code in self:
+                raise ValueError(f"a rule needs a code of its own, and {code} is {self[code].name}")
             wanted, moments = frozenset(needs or self._needs), of_moments or self._of_moments
             self[code] = Rule(code, name, severity, limits or Limits, check, unless, wanted, moments, while_written)
             return check

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from summaries.presenting.terminal import BARS, PLAIN_BARS, encodes, shortened
+from summaries.presenting.sparklines import BARS, PLAIN_BARS
+from summaries.presenting.terminal import encodes, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

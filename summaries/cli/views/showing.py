@@ -29,7 +29,8 @@ from summaries.cli.views.formats import (
 )
 from summaries.cli.views.plot import MARKS, STYLES, Line, plot, smoothed
 from summaries.errors import FormatError
-from summaries.presenting.terminal import console, encodes, printable, progress_bar, shortened, sparkline
+from summaries.presenting.sparklines import sparkline
+from summaries.presenting.terminal import console, encodes, printable, progress_bar, shortened
 from summaries.reading.annotations import ANNOTATIONS
 from summaries.reading.kinds import KINDS
 from summaries.tools.described import plain

@@ -18,7 +18,8 @@ from summaries.cli.views.faults import Troubles
 from summaries.cli.views.formats import duration_text, kind_text, number_text, step_text, time_text
 from summaries.errors import FormatError
 from summaries.patterns import demand_match, matcher
-from summaries.presenting.terminal import console, encodes, printable, sparkline
+from summaries.presenting.sparklines import sparkline
+from summaries.presenting.terminal import console, encodes, printable
 from summaries.tools.described import plain_number
 from summaries.tools.listing import demand_runs
 from summaries.tools.tailing import Point, Tailed, looking_at

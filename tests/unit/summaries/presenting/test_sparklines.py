@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from summaries.presenting.sparklines import coordinates, svg_paths
+from summaries.presenting.sparklines import coordinates, sparkline, svg_paths
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,12 @@ def test_a_point_between_gaps_is_drawn_and_each_gap_has_a_tick():
     assert line == "M0 20h0M48 10h0M96 0h0"
     assert odd == "M24 0v6M72 0v6"
     assert svg_paths(np.empty(0)) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [([], ""), ([1.0], "▁"), ([np.nan, np.nan], "··"), ([1.0, np.nan, 2.0], "▁·█"), ([5.0, 5.0], "▁▁"),
+     ([-1e300, 1e300], "▁█"), ([-1.7e308, 1.7e308], "▁█"), ([1.7e308] * 16, "▁" * 16)],
+)  # fmt: skip
+def test_sparkline(values, line):
+    assert sparkline(np.array(values, float)) == line

@@ -1,8 +1,7 @@
-"""What is printed on a terminal: names that fit and obey, and sparklines."""
+"""What is printed on a terminal: names that fit and obey."""
 
 import io
 
-import numpy as np
 import pytest
 
 from summaries.presenting import terminal
@@ -39,12 +38,3 @@ def test_a_name_is_shortened_in_the_middle(name, width):
         assert name.startswith(first)
         assert name.endswith(last)
         assert 0 <= len(first) - len(last) <= 2
-
-
-@pytest.mark.parametrize(
-    ("values", "line"),
-    [([], ""), ([1.0], "▁"), ([np.nan, np.nan], "··"), ([1.0, np.nan, 2.0], "▁·█"), ([5.0, 5.0], "▁▁"),
-     ([-1e300, 1e300], "▁█"), ([-1.7e308, 1.7e308], "▁█"), ([1.7e308] * 16, "▁" * 16)],
-)  # fmt: skip
-def test_sparkline(values, line):
-    assert terminal.sparkline(np.array(values, float)) == line

@@ -7,7 +7,8 @@ import pytest
 
 from summaries import SummaryWriter, audit, cli
 from summaries.auditing.report import text
-from summaries.presenting.terminal import console, sparkline
+from summaries.presenting.sparklines import sparkline
+from summaries.presenting.terminal import console
 
 N = 5000
 LOSS = "█▇▇▇▆▆▅▅▄▃▃▃▂▂▁▁"

@@ -36,7 +36,7 @@ def completed(*words):
 
 
 CASES = {
-    "commands": (["d"], ["diff", "dump", "drop", "demo"]),
+    "commands": (["d"], ["demo", "diff", "drop", "dump"]),
     "options": (["show", "--sm"], ["--smooth"]),
     "runs": (["show", ""], ["runs/lr=0.1", "runs/lr=0.5"]),
     "a second run": (["diff", "runs/lr=0.1", "runs/lr=0.5"], ["runs/lr=0.5"]),
