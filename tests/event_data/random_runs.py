@@ -8,6 +8,7 @@ from event_data.events import field
 from hypothesis import strategies as st
 
 from summaries import Event, SessionLog, Summary
+from summaries.reading.kinds import KINDS
 from summaries.reading.run import Run
 from summaries.wire import pb
 
@@ -96,7 +97,7 @@ def same(one: Run, other: Run):
     for tag, series in one.scalars.items():
         for name in ("step", "wall_time", "value", "standing"):
             np.testing.assert_array_equal(getattr(series, name), getattr(other.scalars[tag], name), strict=True)
-    for kind in ("histograms", "images", "audio", "texts", "tensors", "pr_curves", "meshes"):
+    for kind in KINDS:
         mine, theirs = getattr(one, kind), getattr(other, kind)
         assert list(mine) == list(theirs)
         for tag, items in mine.items():

@@ -18,6 +18,7 @@ os.environ["NUMBA_BOUNDSCHECK"] = "1"
 import numpy as np
 from engines import read_run
 
+from summaries.reading.kinds import KINDS
 from summaries.wire import records
 from summaries.wire.records import frame
 
@@ -99,7 +100,7 @@ def differs(compiled, plain):  # noqa: C901 - a list of things to compare
         for name in ("step", "wall_time", "value"):
             if not np.array_equal(getattr(series, name), getattr(plain.scalars[tag], name), equal_nan=name != "step"):
                 return f"{name} of {tag!r}"
-    for kind in ("histograms", "images", "audio", "texts", "tensors", "pr_curves", "meshes"):
+    for kind in KINDS:
         mine, theirs = getattr(compiled, kind), getattr(plain, kind)
         if list(mine) != list(theirs):
             return kind

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from summaries import Event, Summary, read_events
 from summaries.errors import FormatError
+from summaries.reading.kinds import KINDS
 from summaries.wire import pb
 from summaries.wire.records import RecordParser, frame
 from summaries.wire.tensors import string_tensor
-
-KINDS = ("histograms", "images", "audio", "texts", "tensors", "pr_curves", "meshes")
 
 
 def value(tag, plugin="", **content):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from summaries import Event, FaultKind, read_events
 from summaries.patterns import matcher
+from summaries.reading.kinds import KINDS
 from summaries.reading.run import Run
 from summaries.wire.records import frame
 
@@ -31,12 +32,10 @@ def test_compiled_equals_plain_on_any_records(tmp_path_factory, files):
 class Selected:
     """A run as `read_run(tags=patterns)` has to return it: what the whole run has of these tags."""
 
-    KINDS = ("scalars", "histograms", "images", "audio", "texts", "tensors", "pr_curves", "meshes", "metadata")
-
     def __init__(self, run, patterns):
         wanted = matcher(patterns)
         self.tags = tuple(filter(wanted, run.tags))
-        for kind in self.KINDS:
+        for kind in ("scalars", *KINDS, "metadata"):
             setattr(self, kind, {tag: own for tag, own in getattr(run, kind).items() if wanted(tag)})
         self.faults, self.session_logs = run.faults, run.session_logs
         self.versions, self.records = run.versions, run.records
@@ -48,7 +47,7 @@ PATTERNS = st.one_of(st.sampled_from(TAGS), st.lists(st.sampled_from([*TAGS, "*l
 
 def same_selection(selected: Run, run: Run, patterns):
     want = Selected(run, patterns)
-    for kind in Selected.KINDS[1:-1]:  # the places have the numbers of the tags, which are the whole run's
+    for kind in KINDS:  # the places have the numbers of the tags, which are the whole run's
         for tag, items in getattr(selected, kind).items():
             assert selected._numbers[tag] == run._numbers[tag]
             assert len(items)
@@ -164,5 +163,5 @@ def test_any_bytes_are_read_without_an_error(tmp_path_factory, data, engine):
     path.write_bytes(data)
     run = read_run(path, engine=engine)
     assert run.faults
-    for kind in ("histograms", "images", "audio", "texts", "tensors", "pr_curves", "meshes"):
+    for kind in KINDS:
         assert not getattr(run, kind)
