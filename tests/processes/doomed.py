@@ -33,7 +33,11 @@ class GreedyTask(Task):
         self.marker = self.marker  # which another process is sent
 
     def each(self, runs):
-        if self.marker.is_file() and self.marker.read_text() in [run.name for run in runs]:
+        try:
+            marked = self.marker.read_text()
+        except OSError:  # there is none, or another worker has removed it
+            marked = ""
+        if marked in [run.name for run in runs]:
             self.marker.unlink()
             taken = []
             while True:  # until the process is killed
