@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from summaries.wire.index import Index, Other
     from summaries.wire.pb import SummaryMetadata
 
+
 __all__ = ["Collector", "NonSummaryEvent"]
 
 
@@ -129,7 +130,8 @@ class Collector:
     def _take(self, index: Index) -> None:
         self.records[-1] += index.records
         values = index.values
-        if self.points.add(values, len(self._reader.tags.names)) < len(values):
+        growth = self.files[-1].size / max(index.end, 1)
+        if self.points.add(values, len(self._reader.tags.names), growth) < len(values):
             self.locations.append(self._locations(values[values["kind"] > KIND_SCALAR]))
         for other in index.others:
             self._other(other)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from itertools import groupby
-from struct import Struct
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -24,9 +23,11 @@ __all__ = ["Epochs", "ScalarColumns"]
 Number = TypeVar("Number", np.int64, np.float64)
 _FEW_ROWS = 16  # so many, or one for so many tags, are added one by one faster than they are sorted
 _KIND_AT = VALUE.names.index("kind")  # type: ignore[union-attr]  # it has names
-_NUMBER_BYTES = 8
-_FEW_BYTES = 512
-_STEP, _FLOAT = Struct("q"), Struct("d")
+_FEW_POINTS = 64
+_LEAST_GROWTH = 1.5  # so that many points that are added one by one are not copied each time
+_MOST_GROWTH = 128  # what a file begins with may be all that it has of a tag
+_SLACK = 1.03  # tags do not come quite evenly
+_NO_POINTS = Block(np.empty(0, np.int64), np.empty(0), np.empty(0))
 
 
 class Epochs:
@@ -100,8 +101,7 @@ class ScalarColumns:
     def __init__(self) -> None:
         self.marks = 0
         self._epochs: list[Epochs] = []
-        # Steps, wall times and values, by tag: as bytes, which the garbage collector does not look at.
-        self._columns: tuple[list[bytearray], ...] = ([], [], [])
+        self._columns: list[Block] = []  # by tag, with room for more points
         self._is_compiled = is_available()
 
     def mark(self) -> int:
@@ -109,12 +109,13 @@ class ScalarColumns:
         self.marks += 1
         return self.marks - 1
 
-    def add(self, values: NDArray[np.void], tags: int) -> int:
+    def add(self, values: NDArray[np.void], tags: int, growth: float = 1.0) -> int:
         """Add the scalars among VALUE[n], in order; return how many there are.
 
         Args:
             values: the rows.
             tags: how many tags there are.
+            growth: how many times as many points are expected in the end, for which room is made.
         """
         if not self._is_compiled or _FEW_ROWS * len(values) < max(tags, _FEW_ROWS**2):
             scalars = [row for row in values.tolist() if row[_KIND_AT] == KIND_SCALAR]
@@ -122,53 +123,64 @@ class ScalarColumns:
                 self.append(tag, step, wall_time, value)
             return len(scalars)
         block, present, counts = grouped(values, tags)
-        self._make_room(int(present[-1]) + 1 if len(present) else 0)
-        own = zip(self._columns, (column.data.cast("B") for column in block), strict=True)
-        (steps, new_steps), (wall_times, new_wall_times), (numbers, new_numbers) = own
         start = 0
         for tag, count in zip(present.tolist(), counts.tolist(), strict=True):
-            stop = start + _NUMBER_BYTES * count
-            steps[tag] += new_steps[start:stop]
-            wall_times[tag] += new_wall_times[start:stop]
-            numbers[tag] += new_numbers[start:stop]
-            self._epochs[tag].add(self.marks, count)
+            stop = start + count
+            own, columns = self._room_for(tag, count, growth)
+            columns.step[own] = block.step[start:stop]
+            columns.wall_time[own] = block.wall_time[start:stop]
+            columns.value[own] = block.value[start:stop]
             start = stop
-        return start // _NUMBER_BYTES
+        return start
 
     def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
         """Add one point."""
-        self._make_room(tag + 1)
-        steps, wall_times, values = self._columns
-        steps[tag] += _STEP.pack(step)
-        wall_times[tag] += _FLOAT.pack(wall_time)
-        values[tag] += _FLOAT.pack(value)
-        self._epochs[tag].add(self.marks, 1)
+        own, columns = self._room_for(tag, 1)
+        columns.step[own], columns.wall_time[own], columns.value[own] = step, wall_time, value
 
     def columns(self, *, copy: bool = False) -> list[Block]:
         """Each tag's points so far, by tag number; the list ends with the last tag that has points.
 
         Without a copy, they are handed over: no points can be added afterwards.
         """
-        steps, wall_times, values = self._columns
+        columns = self._columns
         if not copy:
-            self._columns = ([], [], [])
+            self._columns = []
         return [
-            Block(_array(step, np.int64, copy), _array(wall_time, np.float64, copy), _array(value, np.float64, copy))
-            for step, wall_time, value in zip(steps, wall_times, values, strict=True)
+            Block(
+                _of_length(block.step, epochs.length, copy),
+                _of_length(block.wall_time, epochs.length, copy),
+                _of_length(block.value, epochs.length, copy),
+            )
+            for block, epochs in zip(columns, self._epochs, strict=True)
         ]
 
     def epochs(self, tag: int) -> Epochs:
         """How a tag's points are distributed over the epochs."""
         return self._epochs[tag] if tag < len(self._epochs) else Epochs()
 
-    def _make_room(self, tags: int) -> None:
-        for _ in range(len(self._epochs), tags):
+    def _room_for(self, tag: int, count: int, growth: float = 1.0) -> tuple[slice, Block]:
+        """Count more points of a tag; return where in its columns they belong, and the columns."""
+        for _ in range(len(self._epochs), tag + 1):
             self._epochs.append(Epochs())
-            for column in self._columns:
-                column.append(bytearray())
+            self._columns.append(_NO_POINTS)
+        epochs, columns = self._epochs[tag], self._columns[tag]
+        start = epochs.length
+        epochs.add(self.marks, count)
+        if epochs.length > len(columns.step):
+            # Memory that is never written to takes no room, and to copy columns as they grow takes long.
+            times = 1.0 if growth <= 1 and not start else max(_SLACK * min(growth, _MOST_GROWTH), _LEAST_GROWTH)
+            size = int(times * epochs.length)
+            columns = Block(np.empty(size, np.int64), np.empty(size), np.empty(size))
+            for column, before in zip(columns, self._columns[tag], strict=True):
+                column[:start] = before[:start]
+            self._columns[tag] = columns
+        return slice(start, epochs.length), columns
 
 
-def _array(column: bytearray, dtype: type[Number], copy: bool) -> NDArray[Number]:
-    """The numbers in a column. A view of them is two objects, which takes more memory than a copy of a few."""
-    numbers = np.frombuffer(column, dtype)
-    return numbers.copy() if copy or len(column) <= _FEW_BYTES else numbers
+def _of_length(column: NDArray[Number], length: int, copy: bool) -> NDArray[Number]:
+    """The first numbers of a column. A view of them is two objects, which takes more memory than a copy of a few."""
+    if length == len(column) and not copy:
+        return column
+    numbers = column[:length]
+    return numbers.copy() if copy or length <= _FEW_POINTS else numbers

@@ -49,6 +49,7 @@ class Index(NamedTuple):
     Attributes:
         buffer: uint8[m], valid until the next stretch is read.
         base: the offset of its first byte in the file.
+        end: the offset of what follows the last record.
         records: the number of records.
         events: EVENT[n], n = records; n = 0 where only values are asked for.
         values: VALUE[k], in the order of the events.
@@ -58,6 +59,7 @@ class Index(NamedTuple):
 
     buffer: NDArray[np.uint8]
     base: int
+    end: int
     records: int
     events: NDArray[np.void]
     values: NDArray[np.void]
@@ -149,8 +151,9 @@ class Rows:
 
     def taken(self, buffer: NDArray[np.uint8], base: int) -> Index:
         """The rows so far, which are valid until the next are added."""
-        _, records, values, _ = self.cursor.tolist()
-        index = Index(buffer, base, records, self.events[:records], self.values[:values], self._sound, self._others)
+        pos, records, values, _ = self.cursor.tolist()
+        rows = self.events[:records], self.values[:values]
+        index = Index(buffer, base, base + pos, records, *rows, self._sound, self._others)
         self.cursor[1:3] = 0
         self._sound, self._others = {}, []
         return index
