@@ -1,6 +1,6 @@
 """The page without TensorBoard: the application of its tab, behind a server on this machine.
 
-    places → library → application → guard → waitress
+    places → library → application → guard → werkzeug, which is TensorBoard's own server
 
 Whoever has the link may look: it carries a token, which becomes a cookie. Other programs' pages cannot: the guard
 answers only requests that name this machine as their host, and none that another site's script makes.
@@ -12,6 +12,7 @@ import errno
 import os
 import re
 import secrets
+import socket
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Guard", "Viewer"]
 
 _HOST = "127.0.0.1"
-_THREADS = 8  # a question for a run that is not read yet waits in one
 _PAGE = b"""<!doctype html>
 <html lang="en">
 <head>
@@ -70,7 +70,7 @@ class Viewer:
         address: the link to open, which has a token in it.
 
     Raises:
-        ImportError: waitress is not installed.
+        ImportError: werkzeug is not installed.
         FileNotFoundError: a place does not exist.
         OSError: nothing can listen at this port.
         ConfigError: the configuration is invalid.
@@ -84,24 +84,32 @@ class Viewer:
         config: Config | str | os.PathLike[str] | None = None,
         most_bytes: int = 1 << 30,
     ) -> None:
-        server = needs("waitress.server", "view")
+        serving = needs("werkzeug.serving", "view")
         for place in places:
             if not is_remote(place) and not os.path.exists(place):
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place)
         library = Library(_named(places), as_config(config), most_bytes)
         guard = Guard(Application(library))
-        self._server = server.create_server(guard, host=_HOST, port=port, threads=_THREADS, ident=None)
-        port = self._server.effective_port
-        guard.port = port
+
+        class Handler(serving.WSGIRequestHandler):  # type: ignore[misc, name-defined]  # of an optional dependency
+            def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002
+                """Say nothing of each request."""
+
+        with socket.create_server((_HOST, port)) as listening:  # werkzeug would end the process if the port is taken
+            guard.port = port = listening.getsockname()[1]
+            self._server = serving.make_server(
+                _HOST, port, guard, threaded=True, request_handler=Handler, fd=listening.fileno()
+            )
         self.address = f"http://{_HOST}:{port}/?token={guard.token}"
 
     def run(self) -> None:
         """Answer, until interrupted or closed."""
-        self._server.run()
+        self._server.serve_forever()
 
     def close(self) -> None:
         """Stop answering."""
-        self._server.close()
+        self._server.shutdown()
+        self._server.server_close()
 
 
 class Guard:
@@ -129,7 +137,9 @@ class Guard:
             return self._application(environ, start_response)
         if self._has_token(environ):  # the cookie takes its place, so that no link on the page and no picture has it
             cookie = f"{self._cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
-            start_response("303 See Other", [*_HEAD, ("Location", "/"), ("Set-Cookie", cookie), ("Content-Length", "0")])
+            start_response(
+                "303 See Other", [*_HEAD, ("Location", "/"), ("Set-Cookie", cookie), ("Content-Length", "0")]
+            )
             return [b""]
         start_response(
             "200 OK", [*_HEAD, ("Content-Type", "text/html; charset=utf-8"), ("Content-Length", str(len(_PAGE)))]
@@ -168,7 +178,7 @@ def _named(places: Sequence[str]) -> tuple[Place, ...]:
     """Places with the names that their runs begin with: none for one, else the last part of its path."""
     if len(places) == 1:
         return (Place(places[0]),)
-    return tuple(Place(place, re.split(r"[/\\\\]", place.rstrip("/\\\\"))[-1]) for place in places)
+    return tuple(Place(place, re.split(r"[/\\]+", place + "/")[-2]) for place in places)
 
 
 def _said(status: str, text: str, start_response: Callable[..., Any]) -> Iterable[bytes]:

@@ -23,14 +23,18 @@ from summaries.cli.arguments.options import new_command
 )
 @click.option("--no-browser", is_flag=True, help="Print the link, and open no browser.")
 @click.option(
-    "--memory", type=click.IntRange(1), default=1024, metavar="MB", help="Memory for the columns of runs (default: 1024)."
+    "--memory",
+    type=click.IntRange(1),
+    default=1024,
+    metavar="MB",
+    help="Memory for the columns of runs (default: 1024).",
 )
 @click.option("--config", type=click.Path(), metavar="FILE", help="A TOML file, as for audit.")
 def command(*, places: tuple[str, ...], port: int, no_browser: bool, memory: int, config: str | None) -> int:
     """Serve the page until interrupted; returns 0.
 
     Raises:
-        ImportError: waitress is not installed.
+        ImportError: werkzeug is not installed.
         OSError: a place does not exist, or nothing can listen at the port.
         ValueError: the configuration is invalid.
     """

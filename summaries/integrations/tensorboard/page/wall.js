@@ -125,7 +125,8 @@ class Wall {
     const [tags, runs] = [matching(state.tags), matching(state.runs)];
     this.runs = ledger.runs.filter((row) => !row.reading && runs.test(row.name));
     const found = this.tags.filter(([tag]) => tags.test(tag)).map(([tag]) => tag);
-    this.note.textContent = `${whole(found.length)} of ${counted(this.tags.length, "tag")}, ${whole(this.runs.length)} of ${counted(ledger.runs.length, "run")}`;
+    const some = `${whole(found.length)} of ${counted(this.tags.length, "tag")}`;
+    this.note.textContent = `${some}, ${whole(this.runs.length)} of ${counted(ledger.runs.length, "run")}`;
     this.drawLegend();
     this.clear();
     this.view = new View(this.extent(), state.x);
