@@ -161,6 +161,19 @@ def test_smoothing(page):
     assert "smooth" not in page.url
 
 
+def test_the_mean_of_runs_that_are_alike(page):
+    wall = open_wall(page, tags="val/loss", runs="/^[ab]$/")
+    page.get_by_label("Mean over").fill("/[ab]/")
+    page.locator(".wall .runs", has_text="all: 2 runs").wait_for()
+    assert until(
+        lambda: list(values(wall.locator("figure").first)[1]) == ["all"],
+        lambda seconds: page.wait_for_timeout(1000 * seconds),
+    )
+    last = np.exp(-(STEPS - 100) / 500)
+    assert values(wall.locator("figure").first)[1]["all"] == pytest.approx(1.5 * last + 0.1, rel=1e-2)
+    assert "over=%2F%5Bab%5D%2F" in page.url
+
+
 def test_a_run_that_grows_and_one_that_comes(page, logdir):
     wall = open_wall(page, tags="val/loss")
     figure = wall.locator("figure").first

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { grouped, matching, nearest } from "../../summaries/integrations/tensorboard/page/wall_data.js";
+import { alike, grouped, matching, nearest } from "../../summaries/integrations/tensorboard/page/wall_data.js";
 
 test("text is looked for in any case, a pattern between slashes as it is", () => {
   assert.ok(matching("LOSS").test("train/loss"));
@@ -36,4 +36,15 @@ test("the nearest point is found from both sides", () => {
   assert.equal(nearest(steps, 99), 4);
   assert.equal(nearest(steps, null), 4);
   assert.equal(nearest(new Float64Array(0), 1), null);
+});
+
+test("runs are alike without what a search matches in their names", () => {
+  const names = ["lr=0.1_seed=0", "lr=0.1_seed=1", "seed=3/lr=1", "lr=1"];
+  assert.deepEqual(Object.fromEntries(alike(names, "/seed=\\d+/") ?? []), {
+    "lr=0.1": ["lr=0.1_seed=0", "lr=0.1_seed=1"],
+    "lr=1": ["seed=3/lr=1", "lr=1"],
+  });
+  assert.deepEqual([...(alike(["a.1", "a.2"], "a.") ?? [])].length, 2);
+  assert.deepEqual([...(alike(["seed=0", "seed=1"], "/seed=./") ?? [])], [["all", ["seed=0", "seed=1"]]]);
+  assert.equal(alike(names, " "), null);
 });

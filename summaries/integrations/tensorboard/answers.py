@@ -23,6 +23,10 @@ the header refers to as [type, offset, count]. Numbers that JSON cannot hold are
         binary: `curves` of one tag, of those runs RR (a JSON list) that have it: each `run`; `points`, how many there
         are; `step`, `seconds` since the run began, `value`: thinned to that many stretches between A and B, which are
         steps, or seconds if X is "time"; `smooth`, the moving average of all points, there, or null without W.
+    bands?tag=T&groups=GG&from=A&to=B&stretches=N&smooth=W
+        binary: `bands` of one tag, for each of the groups GG (a JSON object: name → list of runs) in which some run has
+        it: `group`; `runs`, how many have it; `points`, how many steps there are; `step`; `mean`, `low` and `high`
+        over the runs, with straight lines between a run's points, as `reduce` has them: thinned as curves are.
     norms?run=R&tag=T
         JSON: what `norms` returns.
     matrices?run=R
@@ -39,9 +43,10 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -57,6 +62,8 @@ from summaries.integrations.tensorboard.norms import norms
 from summaries.presenting.plots import smoothed
 from summaries.presenting.thinning import thin
 from summaries.storage.names import by_number
+from summaries.tools.reducing.alignment import aligned
+from summaries.tools.reducing.statistics import over_runs, statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -157,9 +164,7 @@ def _tags(library: Library, query: Query) -> dict[str, Any]:
 
 
 def _curves(library: Library, query: Query) -> bytes:
-    tag, by_time, weight = _text(query, "tag"), query.get("x") == "time", _number(query, "smooth", 0.0)
-    if not 0 <= weight < 1:
-        raise ValueError(f"smooth must be at least 0 and less than 1, got {weight:g}")
+    tag, by_time, weight = _text(query, "tag"), query.get("x") == "time", _weight(query)
     arrays, found = Arrays(), []
     for name in _names(query, "runs"):
         columns = _columns(library.book(name))
@@ -174,6 +179,30 @@ def _curves(library: Library, query: Query) -> bytes:
         average = arrays.add_floats(smoothed(series.value, weight)[kept]) if weight else None
         found.append(curve | {"smooth": average})
     return body({"tag": tag, "curves": found}, arrays)
+
+
+def _bands(library: Library, query: Query) -> bytes:
+    tag, weight, arrays, found = _text(query, "tag"), _weight(query), Arrays(), []
+    for name, runs in _groups(query, "groups").items():
+        signals = [_columns(library.book(run)).signals.all.get(tag) for run in runs]
+        series = [signal.latest for signal in signals if signal is not None]
+        if not series:
+            continue
+        together = aligned(series, "interpolate", bridge_nan=True)
+        has_value = ~np.isnan(together.value).all(axis=1)
+        step, values = together.step[has_value], together.value[has_value]
+        statistics = over_runs(values, [statistic("mean"), statistic("min"), statistic("max")])
+        statistics = [smoothed(one, weight) for one in statistics]
+        kept = np.unique(np.concatenate([_drawn(step, one, query) for one in statistics]))
+        band = {
+            "group": name,
+            "runs": len(series),
+            "points": len(step),
+            "step": arrays.add(step[kept].astype(np.float64)),
+        }
+        drawn = zip(("mean", "low", "high"), statistics, strict=True)
+        found.append(band | {which: arrays.add_floats(one[kept]) for which, one in drawn})
+    return body({"tag": tag, "bands": found}, arrays)
 
 
 def _norms(library: Library, query: Query) -> dict[str, Any]:
@@ -209,6 +238,7 @@ ANSWERS: Mapping[str, Answer] = {
     "curve": _curve,
     "tags": _tags,
     "curves": _curves,
+    "bands": _bands,
     "norms": _norms,
     "matrices": _matrices,
     "matrix": _matrix,
@@ -230,15 +260,37 @@ def _text(query: Query, name: str) -> str:
     return query[name]
 
 
+def _weight(query: Query) -> float:
+    weight = _number(query, "smooth", 0.0)
+    if not 0 <= weight < 1:
+        raise ValueError(f"smooth must be at least 0 and less than 1, got {weight:g}")
+    return weight
+
+
 def _names(query: Query, name: str) -> list[str]:
-    text = _text(query, name)
-    try:
-        names = json.loads(text)
-    except ValueError:
-        names = None
-    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
-        raise ValueError(f"{name} must be a JSON list of names, got {text!r}")
+    names = _json(query, name)
+    if not _are_names(names):
+        raise ValueError(f"{name} must be a JSON list of names, got {query[name]!r}")
     return names
+
+
+def _groups(query: Query, name: str) -> dict[str, list[str]]:
+    groups = _json(query, name)
+    if not isinstance(groups, dict) or not all(map(_are_names, groups.values())):
+        raise ValueError(f"{name} must be a JSON object of lists of names, got {query[name]!r}")
+    return groups
+
+
+def _json(query: Query, name: str) -> Any:
+    """What the query says in JSON; None if it is none."""
+    text = _text(query, name)
+    with suppress(ValueError):
+        return json.loads(text)
+    return None
+
+
+def _are_names(names: object) -> TypeGuard[list[str]]:
+    return isinstance(names, list) and all(isinstance(one, str) for one in names)
 
 
 def _integer(query: Query, name: str, otherwise: int) -> int:

@@ -190,10 +190,10 @@ function shareRange(_u, low, high) {
  * @param {Curve[]} curves
  * @param {Finding[]} findings
  * @param {boolean} log
- * @param {{ side?: number, legend?: boolean }} [options]
+ * @param {{ side?: number, legend?: boolean, bands?: [high: number, low: number][] }} [options] `bands` lie between curves
  * @returns {Chart}
  */
-export function lineChart(view, holder, curves, findings, log, { side = SIDE, legend = true } = {}) {
+export function lineChart(view, holder, curves, findings, log, { side = SIDE, legend = true, bands = [] } = {}) {
   const lines = curves.map((curve) => ordered(curve, view.mode));
   const { x, values } = aligned(lines);
   const marks = marksOn(view, curves, findings);
@@ -205,6 +205,10 @@ export function lineChart(view, holder, curves, findings, log, { side = SIDE, le
   options.scales.y = shares ? { ...scale, range: shareRange } : scale;
   options.axes[1].size = side;
   options.legend = { show: legend };
+  options.bands = bands.map(([high, low]) => ({
+    series: [high + 1, low + 1],
+    fill: () => `${color(lineName(curves[high], high))}2e`,
+  }));
   if (ticks) Object.assign(options.axes[1], logAxis(ticks));
   options.hooks.draw = [(u) => drawNotFinite(u, odd)];
   options.cursor.dataIdx = (_u, k, index) => (k === 0 ? index : nearestPoint(values[k - 1], index));
@@ -230,8 +234,9 @@ function logAxis(ticks) {
 }
 
 /** @type {(curve: Curve, k: number, values: (number | undefined)[]) => uPlotClass.Series} */
-function line({ tag, role, color: own, faint }, k, values) {
-  const name = `line-${(own ?? k) % LINE_COLORS}`;
+function line(curve, k, values) {
+  const { tag, role, faint } = curve;
+  const name = lineName(curve, k);
   return {
     label: tag,
     stroke: () => color(name),
@@ -242,6 +247,11 @@ function line({ tag, role, color: own, faint }, k, values) {
     value: (_u, _v, _series, index) => number(values[index ?? lastPoint(values)]),
     points: { size: 5 },
   };
+}
+
+/** @type {(curve: Curve, k: number) => string} */
+function lineName({ color: own }, k) {
+  return `line-${(own ?? k) % LINE_COLORS}`;
 }
 
 /**

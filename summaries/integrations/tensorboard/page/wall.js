@@ -8,10 +8,10 @@ import { verdict } from "../../../auditing/report/page/rows.js";
 import { View } from "../../../auditing/report/page/view.js";
 import { addressOf, here, replaceAddress } from "./address.js";
 import { arrays, asked, onlyLatest } from "./server.js";
-import { grouped, matching, nearest } from "./wall_data.js";
+import { alike, grouped, matching, nearest } from "./wall_data.js";
 
 /** @import { Chart, Column, Curve, FieldEvent, Mode, Range, RunRow } from "../../../auditing/report/page/types.js" */
-/** @import { Chosen, CurvesHeader, Page } from "./answers.js" */
+/** @import { BandsHeader, Chosen, CurvesHeader, Page } from "./answers.js" */
 /** @import { Ledger } from "./ledger.js" */
 
 const MOST_RUNS = 40; // in the list of runs
@@ -21,7 +21,7 @@ const FEW_CHARTS = 12; // need no groups
 const REFINE = 150; // milliseconds after a zoom, until finer points are asked for
 const COLORS = 8;
 
-/** @typedef {{ tags: string, runs: string, smooth: number, x: Mode, y: "linear" | "log" }} State */
+/** @typedef {{ tags: string, runs: string, over: string, smooth: number, x: Mode, y: "linear" | "log" }} State */
 
 /** @type {(ledger: Ledger, chosen: Chosen) => Promise<Page>} */
 export async function wallPage(ledger, chosen) {
@@ -29,6 +29,7 @@ export async function wallPage(ledger, chosen) {
   const wall = new Wall(ledger, tags, {
     tags: chosen.tags ?? "",
     runs: chosen.runs ?? "",
+    over: chosen.over ?? "",
     smooth: Math.min(Number(chosen.smooth ?? 0) || 0, 0.99),
     x: chosen.x === "time" ? "time" : "step",
     y: chosen.y === "log" ? "log" : "linear",
@@ -48,6 +49,8 @@ class Wall {
     this.state = state;
     /** @type {RunRow[]} */
     this.runs = [];
+    /** Groups of runs, of which the mean is shown. @type {Map<string, string[]> | null} */
+    this.over = null;
     /** @type {Set<Tile>} */
     this.tiles = new Set();
     this.view = new View([0, 1], state.x);
@@ -82,6 +85,7 @@ class Wall {
       { class: "tools" },
       this.search("Tags", "tags"),
       this.search("Runs", "runs"),
+      this.search("Mean over", "over", "Mean over: /seed=\\d+/"),
       choice("x axis", { step: "Steps", time: "Time" }, state.x, (x) => {
         this.change({ x });
         this.choose();
@@ -96,8 +100,8 @@ class Wall {
     );
   }
 
-  /** @type {(what: string, key: "tags" | "runs") => HTMLElement} */
-  search(what, key) {
+  /** @type {(what: string, key: "tags" | "runs" | "over", hint?: string) => HTMLElement} */
+  search(what, key, hint = `${what}: text or /pattern/`) {
     /** @param {FieldEvent} event */
     const oninput = ({ target }) => {
       const { problem } = matching(target.value);
@@ -107,7 +111,7 @@ class Wall {
       this.change({ [key]: target.value });
       this.choose();
     };
-    const label = { placeholder: `${what}: text or /pattern/`, "aria-label": `${what} that match` };
+    const label = { placeholder: hint, "aria-label": key === "over" ? hint : `${what} that match` };
     return el("input", { type: "search", value: this.state[key], ...label, oninput });
   }
 
@@ -124,12 +128,16 @@ class Wall {
     const { state, ledger } = this;
     const [tags, runs] = [matching(state.tags), matching(state.runs)];
     this.runs = ledger.runs.filter((row) => !row.reading && runs.test(row.name));
+    this.over = alike(
+      this.runs.map(({ name }) => name),
+      state.over,
+    );
     const found = this.tags.filter(([tag]) => tags.test(tag)).map(([tag]) => tag);
     const some = `${whole(found.length)} of ${counted(this.tags.length, "tag")}`;
     this.note.textContent = `${some}, ${whole(this.runs.length)} of ${counted(ledger.runs.length, "run")}`;
     this.drawLegend();
     this.clear();
-    this.view = new View(this.extent(), state.x);
+    this.view = new View(this.extent(), this.over === null ? state.x : "step");
     this.view.onzoom = (zoomed) => {
       this.whole.hidden = !zoomed;
       for (const tile of this.tiles) tile.refine();
@@ -144,7 +152,8 @@ class Wall {
   extent() {
     let [low, high] = [Infinity, -Infinity];
     for (const row of this.runs) {
-      const [first, last] = this.state.x === "step" ? (row.steps ?? [0, 0]) : [0, Number(row.seconds ?? 0)];
+      const [first, last] =
+        this.state.x === "step" || this.over ? (row.steps ?? [0, 0]) : [0, Number(row.seconds ?? 0)];
       low = Math.min(low, first);
       high = Math.max(high, last);
     }
@@ -152,6 +161,18 @@ class Wall {
   }
 
   drawLegend() {
+    if (this.over !== null) {
+      const groups = [...this.over].slice(0, MOST_RUNS);
+      const items = groups.map(([name, { length }]) =>
+        el(
+          "li",
+          { class: `line-${this.color(name)}`, title: name },
+          `${shortened(name, 40)}: ${counted(length, "run")}`,
+        ),
+      );
+      this.legend.replaceChildren(...items);
+      return;
+    }
     const shown = this.runs.slice(0, MOST_RUNS);
     const more = this.runs.length - shown.length;
     this.legend.replaceChildren(
@@ -225,6 +246,10 @@ class Wall {
       return;
     }
     this.runs = runs;
+    this.over = alike(
+      runs.map(({ name }) => name),
+      this.state.over,
+    );
     if (runs.some(({ name }) => changed.has(name))) for (const tile of this.tiles) tile.refine();
   }
 
@@ -261,6 +286,8 @@ class Tile {
     this.curves = [];
     /** What smoothing makes of their values. @type {(Column | null)[]} */
     this.averages = [];
+    /** The upper and the lower edge of each band. @type {Curve[]} */
+    this.edges = [];
     this.visible = false;
     this.stale = true;
     this.begin = onlyLatest();
@@ -283,37 +310,57 @@ class Tile {
   async load() {
     this.stale = false;
     const isLatest = this.begin();
-    const { view, runs, state } = this.wall;
+    const { view, over, state } = this.wall;
     const [from, to] = view.isZoomed ? view.range : [null, null];
     const stretches = Math.max(Math.round(this.holder.clientWidth || 400), 100);
-    const asks = {
-      tag: this.tag,
-      runs: JSON.stringify(runs.map(({ name }) => name)),
-      x: state.x,
-      from,
-      to,
-      stretches,
-      smooth: state.smooth,
-    };
+    const asks = { tag: this.tag, from, to, stretches, smooth: state.smooth };
     try {
-      const { header, read } = await arrays("curves", asks);
+      const found = await (over === null ? this.everyRun(asks) : this.means(asks, over));
       if (!isLatest()) return;
-      const { curves } = /** @type {CurvesHeader} */ (header);
-      this.averages = curves.map(({ smooth }) => smooth && read(smooth));
-      this.curves = curves.map(({ run, points, step, seconds, value }) => ({
-        tag: run,
-        role: "",
-        variable: "",
-        points,
-        step: read(step),
-        seconds: read(seconds),
-        value: read(value),
-        color: this.wall.color(run),
-      }));
+      Object.assign(this, found);
       this.redraw();
     } catch (error) {
       if (isLatest()) this.holder.replaceChildren(el("p", { class: "note" }, /** @type {Error} */ (error).message));
     }
+  }
+
+  /** @param {Record<string, unknown>} asks */
+  async everyRun(asks) {
+    const { runs, state } = this.wall;
+    const names = JSON.stringify(runs.map(({ name }) => name));
+    const { header, read } = await arrays("curves", { ...asks, runs: names, x: state.x });
+    const { curves } = /** @type {CurvesHeader} */ (header);
+    return {
+      averages: curves.map(({ smooth }) => smooth && read(smooth)),
+      edges: [],
+      curves: curves.map(({ run, points, step, seconds, value }) =>
+        this.curve(run, points, read(step), read(seconds), read(value)),
+      ),
+    };
+  }
+
+  /**
+   * The mean of each group of runs, and how far they lie apart.
+   * @param {Record<string, unknown>} asks
+   * @param {Map<string, string[]>} over
+   */
+  async means(asks, over) {
+    const { header, read } = await arrays("bands", { ...asks, groups: JSON.stringify(Object.fromEntries(over)) });
+    const { bands } = /** @type {BandsHeader} */ (header);
+    /** @type {[BandsHeader["bands"][number], Column][]} */
+    const placed = bands.map((band) => [band, read(band.step)]);
+    return {
+      averages: [],
+      edges: placed.flatMap(([{ group, points, high, low }, step]) =>
+        [high, low].map((edge) => ({ ...this.curve(group, points, step, step, read(edge)), faint: true })),
+      ),
+      curves: placed.map(([{ group, points, mean }, step]) => this.curve(group, points, step, step, read(mean))),
+    };
+  }
+
+  /** @type {(tag: string, points: number, step: Column, seconds: Column, value: Column) => Curve} */
+  curve(tag, points, step, seconds, value) {
+    return { tag, role: "", variable: "", points, step, seconds, value, color: this.wall.color(tag) };
   }
 
   redraw() {
@@ -322,8 +369,13 @@ class Tile {
     this.chart?.destroy();
     this.holder.replaceChildren();
     const averaged = this.curves.map((curve, k) => ({ ...curve, value: this.averages[k] ?? curve.value }));
-    const behind = this.averages.some(Boolean) ? this.curves.map((curve) => ({ ...curve, faint: true })) : [];
-    this.chart = lineChart(view, this.holder, [...behind, ...averaged], [], state.y === "log", { legend: false });
+    const behind = this.averages.some(Boolean) ? this.curves.map((curve) => ({ ...curve, faint: true })) : this.edges;
+    /** @type {[number, number][]} */
+    const bands = this.edges.flatMap((_edge, k) => (k % 2 === 0 ? [[k, k + 1]] : []));
+    this.chart = lineChart(view, this.holder, [...behind, ...averaged], [], state.y === "log", {
+      legend: false,
+      bands,
+    });
     this.chart.hooks.setCursor = [
       ({ cursor: { left = -1 }, posToVal }) => this.read(left < 0 ? null : posToVal(left, "x")),
     ];

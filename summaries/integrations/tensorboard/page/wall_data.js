@@ -1,4 +1,4 @@
-// What the wall of charts computes: which names match, groups of tags, the point at the crosshair.
+// What the wall of charts computes: which names match, groups of tags and of runs, the point at the crosshair.
 
 /** @import { Column } from "../../../auditing/report/page/types.js" */
 
@@ -38,6 +38,24 @@ export function grouped(tags) {
   if (alone) {
     groups.delete("");
     groups.set("", alone);
+  }
+  return groups;
+}
+
+/**
+ * Runs by their names without what a search matches in them, such as seed=0; null if nothing is searched for.
+ * @type {(names: string[], text: string) => Map<string, string[]> | null}
+ */
+export function alike(names, text) {
+  if (text.trim() === "") return null;
+  const between = /^\/(.*)\/([i]?)$/.exec(text);
+  const escaped = text.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const pattern = between ? new RegExp(between[1], `g${between[2]}`) : new RegExp(escaped, "gi");
+  /** @type {Map<string, string[]>} */
+  const groups = new Map();
+  for (const name of names) {
+    const group = name.replace(pattern, "").replace(/^[\s_,/-]+|[\s_,/-]+$/g, "") || "all";
+    groups.set(group, [...(groups.get(group) ?? []), name]);
   }
   return groups;
 }

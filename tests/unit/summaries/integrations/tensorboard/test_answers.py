@@ -108,6 +108,23 @@ def test_curves_are_smoothed_before_they_are_thinned(library):
     assert read(curve["smooth"]).tolist() == every[read(curve["step"]).astype(int)].tolist()
 
 
+def test_bands(library):
+    groups = json.dumps({"both": ["fine", "bad"], "one": ["fine"], "none": []})
+    header, read = opened(ANSWERS["bands"](library, {"tag": "train/loss", "groups": groups}))
+    assert keys("answers.d.ts", "BandsHeader") == set(header)
+    (both, one) = header["bands"]
+    assert [(band["group"], band["runs"], band["points"]) for band in (both, one)] == [
+        ("both", 2, STEPS),
+        ("one", 1, STEPS),
+    ]
+    values = [library.book(name).columns.run.scalars["train/loss"].value for name in ("fine", "bad")]
+    assert read(both["mean"]).tolist() == pytest.approx(np.mean(values, axis=0).tolist())
+    assert read(both["low"]).tolist() == pytest.approx(np.min(values, axis=0).tolist())
+    assert read(both["high"]).tolist() == pytest.approx(np.max(values, axis=0).tolist())
+    few, read = opened(ANSWERS["bands"](library, {"tag": "train/loss", "groups": groups, "stretches": "5"}))
+    assert read(few["bands"][0]["high"]).max() == np.max(values)  # extremes are not lost
+
+
 def test_tags_and_those_that_have_them(library):
     tags = dict(ANSWERS["tags"](library, {})["tags"])
     assert tags["train/loss"] == 2
@@ -163,6 +180,7 @@ def test_the_types_of_the_page_have_these_keys(library):
         ("layers", {"run": "fine", "width": "1.5"}, ValueError, "width must be an integer, got '1.5'"),
         ("curves", {"tag": "a", "runs": "fine"}, ValueError, "runs must be a JSON list of names, got 'fine'"),
         ("curves", {"tag": "a", "runs": "[1]"}, ValueError, "runs must be a JSON list of names, got '[1]'"),
+        ("bands", {"tag": "a", "groups": "[]"}, ValueError, "groups must be a JSON object of lists of names, got '[]'"),
         (
             "curves",
             {"tag": "a", "runs": "[]", "smooth": "1"},
