@@ -17,6 +17,16 @@ the header refers to as [type, offset, count]. Numbers that JSON cannot hold are
         infinite where a value is not finite, and NaN where there is none.
     curve?run=R&tag=T&from=S&to=S&stretches=N
         binary: `tag`; `points`, how many there are; `step`, `value`: thinned to that many stretches.
+    tags?
+        JSON: `tags`, of all runs that were read: [tag, the number of runs that have it], in order of first appearance.
+    curves?tag=T&runs=RR&x=X&from=A&to=B&stretches=N&smooth=W
+        binary: `curves` of one tag, of those runs RR (a JSON list) that have it: each `run`; `points`, how many there
+        are; `step`, `seconds` since the run began, `value`: thinned to that many stretches between A and B, which are
+        steps, or seconds if X is "time"; `smooth`, the moving average of all points, there, or null without W.
+    bands?tag=T&groups=GG&from=A&to=B&stretches=N&smooth=W
+        binary: `bands` of one tag, for each of the groups GG (a JSON object: name → list of runs) in which some run has
+        it: `group`; `runs`, how many have it; `points`, how many steps there are; `step`; `mean`, `low` and `high`
+        over the runs, with straight lines between a run's points, as `reduce` has them: thinned as curves are.
     norms?run=R&tag=T
         JSON: what `norms` returns.
     matrices?run=R
@@ -30,9 +40,13 @@ the header refers to as [type, offset, count]. Numbers that JSON cannot hold are
 
 from __future__ import annotations
 
+import json
 import math
+from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -45,11 +59,16 @@ from summaries.auditing.rules.handbook import page
 from summaries.integrations.tensorboard import layers
 from summaries.integrations.tensorboard.matrices import level_range, matrix_at, matrix_tags, shown
 from summaries.integrations.tensorboard.norms import norms
+from summaries.presenting.plots import smoothed
 from summaries.presenting.thinning import thin
 from summaries.storage.names import by_number
+from summaries.tools.reducing.alignment import aligned
+from summaries.tools.reducing.statistics import over_runs, statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
 
     from summaries.integrations.tensorboard.books import Book, Columns
     from summaries.integrations.tensorboard.library import Library
@@ -126,14 +145,64 @@ def _curve(library: Library, query: Query) -> bytes:
     if tag not in columns.signals.all:
         raise LookupError(f"run {columns.name!r} has no scalars with tag {tag!r}")
     series = columns.signals.all[tag].standing
-    start = int(np.searchsorted(series.step, _number(query, "from", -math.inf)))
-    stop = int(np.searchsorted(series.step, _number(query, "to", math.inf), side="right"))
-    value = series.value[max(start - 1, 0) : stop + 1]  # and a point on both sides, for a line to the edge
-    kept = thin(value, min(max(_integer(query, "stretches", 1000), 1), _MOST_STRETCHES))
+    kept = _drawn(series.step, series.value, query)
     arrays = Arrays()
-    step = series.step[max(start - 1, 0) : stop + 1][kept].astype(np.float64)
-    head = {"tag": tag, "points": len(series), "step": arrays.add(step), "value": arrays.add_floats(value[kept])}
-    return body(head, arrays)
+    step, value = arrays.add(series.step[kept].astype(np.float64)), arrays.add_floats(series.value[kept])
+    return body({"tag": tag, "points": len(series), "step": step, "value": value}, arrays)
+
+
+def _drawn(x: NDArray[Any], value: NDArray[np.float64], query: Query) -> NDArray[np.intp]:
+    """Which points between `from` and `to` are drawn, with one on both sides, for a line to the edge; x rises."""
+    start = max(int(np.searchsorted(x, _number(query, "from", -math.inf))) - 1, 0)
+    stop = int(np.searchsorted(x, _number(query, "to", math.inf), side="right")) + 1
+    return start + thin(value[start:stop], min(max(_integer(query, "stretches", 1000), 1), _MOST_STRETCHES))
+
+
+def _tags(library: Library, query: Query) -> dict[str, Any]:
+    books, _ = library.since(-1)
+    return {"tags": list(Counter(chain.from_iterable(book.tags for book in books)).items())}
+
+
+def _curves(library: Library, query: Query) -> bytes:
+    tag, by_time, weight = _text(query, "tag"), query.get("x") == "time", _weight(query)
+    arrays, found = Arrays(), []
+    for name in _names(query, "runs"):
+        columns = _columns(library.book(name))
+        signal = columns.signals.all.get(tag)
+        if signal is None:
+            continue
+        series = signal.standing
+        seconds = series.wall_time - columns.start
+        kept = _drawn(np.maximum.accumulate(seconds) if by_time else series.step, series.value, query)
+        curve = {"run": name, "points": len(series), "step": arrays.add(series.step[kept].astype(np.float64))}
+        curve |= {"seconds": arrays.add(seconds[kept]), "value": arrays.add_floats(series.value[kept])}
+        average = arrays.add_floats(smoothed(series.value, weight)[kept]) if weight else None
+        found.append(curve | {"smooth": average})
+    return body({"tag": tag, "curves": found}, arrays)
+
+
+def _bands(library: Library, query: Query) -> bytes:
+    tag, weight, arrays, found = _text(query, "tag"), _weight(query), Arrays(), []
+    for name, runs in _groups(query, "groups").items():
+        signals = [_columns(library.book(run)).signals.all.get(tag) for run in runs]
+        series = [signal.latest for signal in signals if signal is not None]
+        if not series:
+            continue
+        together = aligned(series, "interpolate", bridge_nan=True)
+        has_value = ~np.isnan(together.value).all(axis=1)
+        step, values = together.step[has_value], together.value[has_value]
+        statistics = over_runs(values, [statistic("mean"), statistic("min"), statistic("max")])
+        statistics = [smoothed(one, weight) for one in statistics]
+        kept = np.unique(np.concatenate([_drawn(step, one, query) for one in statistics]))
+        band = {
+            "group": name,
+            "runs": len(series),
+            "points": len(step),
+            "step": arrays.add(step[kept].astype(np.float64)),
+        }
+        drawn = zip(("mean", "low", "high"), statistics, strict=True)
+        found.append(band | {which: arrays.add_floats(one[kept]) for which, one in drawn})
+    return body({"tag": tag, "bands": found}, arrays)
 
 
 def _norms(library: Library, query: Query) -> dict[str, Any]:
@@ -167,6 +236,9 @@ ANSWERS: Mapping[str, Answer] = {
     "run": _run,
     "layers": _layers,
     "curve": _curve,
+    "tags": _tags,
+    "curves": _curves,
+    "bands": _bands,
     "norms": _norms,
     "matrices": _matrices,
     "matrix": _matrix,
@@ -186,6 +258,39 @@ def _text(query: Query, name: str) -> str:
     if name not in query:
         raise ValueError(f"the query must have {name}=, got {', '.join(f'{one}=' for one in query) or 'nothing'}")
     return query[name]
+
+
+def _weight(query: Query) -> float:
+    weight = _number(query, "smooth", 0.0)
+    if not 0 <= weight < 1:
+        raise ValueError(f"smooth must be at least 0 and less than 1, got {weight:g}")
+    return weight
+
+
+def _names(query: Query, name: str) -> list[str]:
+    names = _json(query, name)
+    if not _are_names(names):
+        raise ValueError(f"{name} must be a JSON list of names, got {query[name]!r}")
+    return names
+
+
+def _groups(query: Query, name: str) -> dict[str, list[str]]:
+    groups = _json(query, name)
+    if not isinstance(groups, dict) or not all(map(_are_names, groups.values())):
+        raise ValueError(f"{name} must be a JSON object of lists of names, got {query[name]!r}")
+    return groups
+
+
+def _json(query: Query, name: str) -> Any:
+    """What the query says in JSON; None if it is none."""
+    text = _text(query, name)
+    with suppress(ValueError):
+        return json.loads(text)
+    return None
+
+
+def _are_names(names: object) -> TypeGuard[list[str]]:
+    return isinstance(names, list) and all(isinstance(one, str) for one in names)
 
 
 def _integer(query: Query, name: str, otherwise: int) -> int:

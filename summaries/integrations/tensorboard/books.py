@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from summaries.auditing.engine import ordered, signals_of
 from summaries.auditing.readable import read_readable
@@ -49,6 +52,12 @@ class Columns:
         return signals_of(self.name, self.run, self._config)
 
     @cached_property
+    def start(self) -> float:
+        """When the run began: the first wall time of its scalars, in seconds since the epoch; NaN if it has none."""
+        starts = [series.wall_time[0] for series in self.run.scalars.values()]
+        return float(np.min(starts)) if starts else math.nan
+
+    @cached_property
     def bytes(self) -> int:
         """How much memory the columns take."""
         return _POINT_BYTES * sum(map(len, self.run.scalars.values()))
@@ -64,6 +73,7 @@ class Book:
         files: the same, as they were last listed.
         columns: the columns; None if they are not in memory.
         report: what was found, with the curves that sparklines are made of; None if the run was not audited yet.
+        tags: the tags of its scalars, in order of first appearance.
         has_matrices: whether it logged matrices.
         version: the library's version in which it changed last.
         used: when somebody looked at it last, on the monotonic clock.
@@ -73,6 +83,7 @@ class Book:
         self.files = files
         self.columns: Columns | None = None
         self.report: RunReport | None = None
+        self.tags: tuple[str, ...] = ()
         self.has_matrices = False
         self.version = 0
         self.used = 0.0
@@ -99,6 +110,7 @@ class Book:
         """Read the files, or what was added to them since the last time; see `read_readable`."""
         run, failures = self._run()
         self.columns = None if run is None else Columns(self.name, run, config)
+        self.tags = () if run is None else tuple(run.scalars)
         self.has_matrices = run is not None and has_matrices(run)
         return run, failures
 

@@ -185,9 +185,15 @@ function shareRange(_u, low, high) {
 
 /**
  * A line chart in `holder`; `log` selects its scale, `side` is the width of the y axis.
- * @type {(view: View, holder: HTMLElement, curves: Curve[], findings: Finding[], log: boolean, side?: number) => Chart}
+ * @param {View} view
+ * @param {HTMLElement} holder
+ * @param {Curve[]} curves
+ * @param {Finding[]} findings
+ * @param {boolean} log
+ * @param {{ side?: number, legend?: boolean, bands?: [high: number, low: number][] }} [options] `bands` lie between curves
+ * @returns {Chart}
  */
-export function lineChart(view, holder, curves, findings, log, side = SIDE) {
+export function lineChart(view, holder, curves, findings, log, { side = SIDE, legend = true, bands = [] } = {}) {
   const lines = curves.map((curve) => ordered(curve, view.mode));
   const { x, values } = aligned(lines);
   const marks = marksOn(view, curves, findings);
@@ -198,6 +204,11 @@ export function lineChart(view, holder, curves, findings, log, side = SIDE) {
   const shares = !ticks && curves.every(({ role }) => SHARES.has(role));
   options.scales.y = shares ? { ...scale, range: shareRange } : scale;
   options.axes[1].size = side;
+  options.legend = { show: legend };
+  options.bands = bands.map(([high, low]) => ({
+    series: [high + 1, low + 1],
+    fill: () => `${color(lineName(curves[high], high))}2e`,
+  }));
   if (ticks) Object.assign(options.axes[1], logAxis(ticks));
   options.hooks.draw = [(u) => drawNotFinite(u, odd)];
   options.cursor.dataIdx = (_u, k, index) => (k === 0 ? index : nearestPoint(values[k - 1], index));
@@ -223,17 +234,24 @@ function logAxis(ticks) {
 }
 
 /** @type {(curve: Curve, k: number, values: (number | undefined)[]) => uPlotClass.Series} */
-function line({ tag, role }, k, values) {
-  const name = `line-${k % LINE_COLORS}`;
+function line(curve, k, values) {
+  const { tag, role, faint } = curve;
+  const name = lineName(curve, k);
   return {
     label: tag,
     stroke: () => color(name),
     class: name,
-    width: 1.5,
+    width: faint ? 1 : 1.5,
+    alpha: faint ? 0.3 : 1,
     dash: role === "clip_norm" ? [6, 4] : undefined,
     value: (_u, _v, _series, index) => number(values[index ?? lastPoint(values)]),
     points: { size: 5 },
   };
+}
+
+/** @type {(curve: Curve, k: number) => string} */
+function lineName({ color: own }, k) {
+  return `line-${(own ?? k) % LINE_COLORS}`;
 }
 
 /**

@@ -108,7 +108,7 @@ function drawHeat(view, members, findings, log, { holder, tools, below }) {
   const redraw = () => {
     lines?.destroy();
     const shown = members.filter((curve) => chosen.has(curve));
-    lines = shown.length === 0 ? null : lineChart(view, lower, shown, findings, log, NAMES_WIDTH);
+    lines = shown.length === 0 ? null : lineChart(view, lower, shown, findings, log, { side: NAMES_WIDTH });
   };
   /** @param {Curve} curve */
   const pick = (curve) => {

@@ -171,6 +171,9 @@ export interface Curve {
   step: Column;
   seconds: Column;
   value: Column;
+  /** Which of the colors it has, if that is not its place among others; and whether it stays in the background. */
+  color?: number;
+  faint?: boolean;
 }
 
 export interface Run extends Omit<PackedRun, "curves"> {

@@ -59,6 +59,23 @@ export interface CurveHeader {
   value: Entry;
 }
 
+/** `tags` */
+export interface TagsAnswer {
+  tags: [tag: string, runs: number][];
+}
+
+/** `curves` of one tag */
+export interface CurvesHeader {
+  tag: string;
+  curves: { run: string; points: number; step: Entry; seconds: Entry; value: Entry; smooth: Entry | null }[];
+}
+
+/** `bands` of one tag */
+export interface BandsHeader {
+  tag: string;
+  bands: { group: string; runs: number; points: number; step: Entry; mean: Entry; low: Entry; high: Entry }[];
+}
+
 /** `norms`, if the run has any. */
 export interface Norms {
   tags: string[];

@@ -284,7 +284,7 @@ class Lines {
     this.holder.replaceChildren(shown.length > 0 ? plot : none);
     if (shown.length === 0) return;
     const { findings, kind } = this.cells;
-    this.chart = lineChart(this.view, plot, shown, findings, kind.log, this.side());
+    this.chart = lineChart(this.view, plot, shown, findings, kind.log, { side: this.side() });
   }
 
   /**

@@ -38,6 +38,8 @@ export class Ledger {
     this.version = -1;
     /** @type {Map<string, RunRow>} */
     this.rows = new Map();
+    /** The number of each run's color, which it keeps. @type {Map<string, number>} */
+    this.colors = new Map();
   }
 
   /** Ask for ever; a frame that TensorBoard hides has no width, and does not ask. */

@@ -13,6 +13,7 @@ import { Ledger } from "./ledger.js";
 import { matricesPage } from "./matrices.js";
 import { pairPage } from "./pair.js";
 import { onlyLatest } from "./server.js";
+import { wallPage } from "./wall.js";
 
 /** @import { Filter } from "../../../auditing/report/page/types.js" */
 /** @import { Go, Page } from "./answers.js" */
@@ -143,6 +144,7 @@ async function route() {
  * @returns {Promise<Page>}
  */
 async function pageAt({ view, name, page, chosen }) {
+  if (view === "charts") return ledger.version < 1 || ledger.runs.length === 0 ? waiting() : wallPage(ledger, chosen);
   const row = view === "run" || view === "pair" ? ledger.find(name) : null;
   if (row === null && name === "") return overview();
   if (row === null || (view === "pair" && !ledger.rows.has(chosen.with ?? ""))) {
@@ -159,7 +161,7 @@ async function pageAt({ view, name, page, chosen }) {
 function overview() {
   const page = overviewPage(ledger, filter, (row) => addressOf("run", row.name));
   const none = el("p", { class: "note" });
-  page.element.querySelector(".tools")?.append(compare);
+  page.element.querySelector(".tools")?.append(el("a", { class: "quiet", href: "#/charts" }, "All charts"), compare);
   page.element.append(none);
   updateCompare();
   const update = () => {
@@ -221,7 +223,7 @@ function tell(tally) {
   const [used, most] = memory.map((bytes) => (bytes / MEGABYTE).toFixed(0));
   const read = runs.filter((row) => !row.reading).length;
   const progress = reading ? `reading: ${read} of ${counted(runs.length, "run")}` : "";
-  const state = unreachable ? "TensorBoard does not answer" : progress;
+  const state = unreachable ? `${tensorBoard() ? "TensorBoard" : "gradledger view"} does not answer` : progress;
   tally.replaceChildren(
     el("span", { title: `Columns in memory: ${used} of at most ${most} MB` }, counted(runs.length, "run")),
     ...findingSums(runs),

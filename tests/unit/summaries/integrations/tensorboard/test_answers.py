@@ -10,6 +10,7 @@ from javascript.page_types import keys
 
 from summaries import SummaryWriter
 from summaries.integrations.tensorboard.answers import ANSWERS
+from summaries.presenting.plots import smoothed
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +84,54 @@ def test_a_curve(library):
     assert len(read(header["step"])) == len(read(header["value"])) <= 22
 
 
+def test_curves_of_a_tag(library):
+    query = {"tag": "train/loss", "runs": json.dumps(["fine", "bad"]), "from": "100", "to": "110"}
+    header, read = opened(ANSWERS["curves"](library, query))
+    assert [(curve["run"], curve["points"], curve["smooth"]) for curve in header["curves"]] == [
+        ("fine", STEPS, None),
+        ("bad", STEPS, None),
+    ]
+    for curve in header["curves"]:
+        assert read(curve["step"]).tolist() == list(range(99, 112))  # one more on both sides
+        assert read(curve["seconds"]).tolist() == list(range(99, 112))  # a step takes a second there
+    one, read_one = opened(ANSWERS["curve"](library, {**query, "run": "fine"}))
+    assert read_one(one["value"]).tolist() == read(header["curves"][0]["value"]).tolist()
+    by_time, read_time = opened(ANSWERS["curves"](library, {**query, "x": "time", "to": "102.5"}))
+    assert read_time(by_time["curves"][0]["step"]).tolist() == [99, 100, 101, 102, 103]
+
+
+def test_curves_are_smoothed_before_they_are_thinned(library):
+    query = {"tag": "train/loss", "runs": '["fine"]', "smooth": "0.9", "stretches": "10"}
+    header, read = opened(ANSWERS["curves"](library, query))
+    curve = header["curves"][0]
+    every = smoothed(library.book("fine").columns.run.scalars["train/loss"].value, 0.9)
+    assert read(curve["smooth"]).tolist() == every[read(curve["step"]).astype(int)].tolist()
+
+
+def test_bands(library):
+    groups = json.dumps({"both": ["fine", "bad"], "one": ["fine"], "none": []})
+    header, read = opened(ANSWERS["bands"](library, {"tag": "train/loss", "groups": groups}))
+    assert keys("answers.d.ts", "BandsHeader") == set(header)
+    (both, one) = header["bands"]
+    assert [(band["group"], band["runs"], band["points"]) for band in (both, one)] == [
+        ("both", 2, STEPS),
+        ("one", 1, STEPS),
+    ]
+    values = [library.book(name).columns.run.scalars["train/loss"].value for name in ("fine", "bad")]
+    assert read(both["mean"]).tolist() == pytest.approx(np.mean(values, axis=0).tolist())
+    assert read(both["low"]).tolist() == pytest.approx(np.min(values, axis=0).tolist())
+    assert read(both["high"]).tolist() == pytest.approx(np.max(values, axis=0).tolist())
+    few, read = opened(ANSWERS["bands"](library, {"tag": "train/loss", "groups": groups, "stretches": "5"}))
+    assert read(few["bands"][0]["high"]).max() == np.max(values)  # extremes are not lost
+
+
+def test_tags_and_those_that_have_them(library):
+    tags = dict(ANSWERS["tags"](library, {})["tags"])
+    assert tags["train/loss"] == 2
+    header, _ = opened(ANSWERS["curves"](library, {"tag": "other", "runs": '["fine"]'}))
+    assert header == {"tag": "other", "curves": []}
+
+
 def test_matrices(tmp_path):
     with SummaryWriter(tmp_path / "a") as writer:
         for step in (5, 6):
@@ -105,12 +154,15 @@ def test_norms_and_rules(library):
 def test_the_types_of_the_page_have_these_keys(library):
     layers, _ = opened(ANSWERS["layers"](library, {"run": "fine"}))
     curve, _ = opened(ANSWERS["curve"](library, {"run": "fine", "tag": "train/loss"}))
+    curves, _ = opened(ANSWERS["curves"](library, {"runs": '["fine"]', "tag": "train/loss"}))
     written = {
         "RunsAnswer": ANSWERS["runs"](library, {}),
         "LayersHeader": layers,
         "Kind": layers["kinds"][0],
         "Variable": layers["rows"][0],
         "CurveHeader": curve,
+        "CurvesHeader": curves,
+        "TagsAnswer": ANSWERS["tags"](library, {}),
         "Norms": ANSWERS["norms"](library, {"run": "fine"}),
     }
     for interface, data in written.items():
@@ -126,6 +178,15 @@ def test_the_types_of_the_page_have_these_keys(library):
         ("layers", {"run": "fine", "from": "x"}, ValueError, "from must be a number, got 'x'"),
         ("layers", {"run": "fine", "to": "inf"}, ValueError, "to must be finite, got 'inf'"),
         ("layers", {"run": "fine", "width": "1.5"}, ValueError, "width must be an integer, got '1.5'"),
+        ("curves", {"tag": "a", "runs": "fine"}, ValueError, "runs must be a JSON list of names, got 'fine'"),
+        ("curves", {"tag": "a", "runs": "[1]"}, ValueError, "runs must be a JSON list of names, got '[1]'"),
+        ("bands", {"tag": "a", "groups": "[]"}, ValueError, "groups must be a JSON object of lists of names, got '[]'"),
+        (
+            "curves",
+            {"tag": "a", "runs": "[]", "smooth": "1"},
+            ValueError,
+            "smooth must be at least 0 and less than 1, got 1",
+        ),
         ("run", {"run": "other"}, LookupError, "there is no run 'other'"),
     ],
 )

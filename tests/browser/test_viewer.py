@@ -1,0 +1,208 @@
+"""gradledger view in Chromium: the wall of charts, of many runs, of one that grows, of hostile names."""
+
+import re
+import threading
+
+import numpy as np
+import pytest
+from browser.dashboard import TIMEOUT, until
+
+from summaries import SummaryWriter
+from summaries.integrations.viewer import Viewer
+
+HOSTILE = "<img src=x onerror=window.hacked=1>"
+STEPS = 3000
+SPIKE = 1777  # a step of the run a, with a value that thinning must keep
+
+
+@pytest.fixture(scope="module")
+def logdir(tmp_path_factory):
+    root = tmp_path_factory.mktemp("viewer")
+    for k, name in enumerate(("a", "b", f"sweep {HOSTILE}")):
+        with SummaryWriter(root / name) as writer:
+            for step in range(STEPS):
+                loss = (k + 1) * np.exp(-step / 500) + (50 if (name, step) == ("a", SPIKE) else 0)
+                writer.add_scalar("train/loss", loss, step, 1.79e9 + step)
+                if step % 100 == 0:
+                    writer.add_scalar("val/loss", loss + 0.1, step, 1.79e9 + step)
+                    writer.add_scalar(f"val/{HOSTILE}", k, step, 1.79e9 + step)
+            for i in range(60):
+                writer.add_scalar(f"layers/{i:02d}", i, 0, 1.79e9)
+    return root
+
+
+@pytest.fixture(scope="module")
+def viewer(logdir):
+    viewer = Viewer([str(logdir)])
+    thread = threading.Thread(target=viewer.run, daemon=True)
+    thread.start()
+    yield viewer
+    viewer.close()
+    thread.join()
+
+
+@pytest.fixture
+def page(browser, viewer, screenshots, request):
+    """A page of the viewer; there was no error on it at the end, and nothing from a file was run."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
+    page = context.new_page()
+    page.set_default_timeout(TIMEOUT * 1000)
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.goto(viewer.address)
+    page.locator(".overview tbody tr").nth(2).wait_for()
+    assert until(lambda: page.locator("tr.pending").count() == 0, lambda seconds: page.wait_for_timeout(1000 * seconds))
+    yield page
+    page.screenshot(path=screenshots / f"viewer_{request.node.originalname.removeprefix('test_')}.png")
+    hacked = page.evaluate("window.hacked")
+    context.close()
+    assert errors == []
+    assert hacked is None
+
+
+def open_wall(page, **chosen):
+    page.evaluate("hash => { location.hash = hash }", "#/charts?" + "&".join(f"{k}={v}" for k, v in chosen.items()))
+    page.locator(".wall .uplot canvas").first.wait_for()
+    return page.locator(".wall")
+
+
+def values(figure):
+    """What is said below a chart: where, and each run's value."""
+    where, *said = figure.locator(".readout li").all_inner_texts()
+    pairs = [re.fullmatch(r"(?s)(.*?)\s*([-\d.e+]+)", one).groups() for one in said]
+    return where, {name: float(value) for name, value in pairs}
+
+
+def test_a_link_with_the_token_shows_no_token(page):
+    assert "token" not in page.url
+    page.get_by_role("link", name="All charts").click()
+    page.locator(".wall").wait_for()
+    assert page.url.endswith("#/charts")
+
+
+def test_the_wall(page):
+    wall = open_wall(page)
+    assert "63 of 63 tags, 3 of 3 runs" in wall.inner_text()
+    assert [one.split(" (")[0] for one in wall.locator("summary").all_inner_texts()] == ["train", "val", "layers"]
+    where, said = values(wall.locator("figure").first)
+    assert where == "last"
+    last = np.exp(-(STEPS - 1) / 500)
+    assert list(said.values()) == pytest.approx([3 * last, 2 * last, last], rel=1e-2)
+    assert [name[:1] for name in said] == ["s", "b", "a"]
+
+
+def test_search_by_text_and_by_pattern(page):
+    wall = open_wall(page)
+    search = page.get_by_label("Tags that match")
+    search.fill("LOSS")
+    assert wall.locator("h3").all_inner_texts() == ["train/loss", "val/loss"]
+    search.fill("/^val/")
+    assert wall.locator("h3").all_inner_texts() == ["val/loss", f"val/{HOSTILE}"]
+    assert "tags=%2F%5Eval%2F" in page.url
+    search.fill("/(/")
+    assert "Unterminated group" in search.get_attribute("title")
+    assert wall.locator("h3").count() == 2  # as before
+    page.get_by_label("Runs that match").fill("a")
+    search.fill("nothing like it")
+    assert "No tag matches." in wall.inner_text()
+    page.reload()
+    assert "0 of 63 tags" in page.locator(".wall").inner_text()
+
+
+def test_a_zoom_fetches_what_lies_in_it(page):
+    wall = open_wall(page, tags="train")
+    figure = wall.locator("figure").first
+    assert "of 9,000 points" in figure.locator(".thinned").inner_text()
+    plot = figure.locator(".plot")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "/curves?" in request.url else None)
+    box = plot.locator(".u-over").bounding_box()
+    at = [box["x"] + (SPIKE + aside) / STEPS * box["width"] for aside in (-20, 20)]
+    page.mouse.move(at[0], box["y"] + 90)
+    page.mouse.down()
+    page.mouse.move(at[1], box["y"] + 90, steps=4)
+    page.mouse.up()
+    assert until(lambda: asked, lambda seconds: page.wait_for_timeout(1000 * seconds))
+    low, high = (float(re.search(rf"{end}=([\d.]+)", asked[-1])[1]) for end in ("from", "to"))
+    assert SPIKE - 40 < low < SPIKE < high < SPIKE + 40
+    assert until(
+        lambda: figure.locator(".thinned").inner_text() == "", lambda seconds: page.wait_for_timeout(1000 * seconds)
+    )
+    page.get_by_role("button", name="Show all steps").click()
+    assert until(
+        lambda: "points" in figure.locator(".thinned").inner_text(),
+        lambda seconds: page.wait_for_timeout(1000 * seconds),
+    )
+
+
+def test_the_crosshair_reads_all_runs(page):
+    figure = open_wall(page, tags="val/loss").locator("figure").first
+    box = figure.locator(".u-over").bounding_box()
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 60)
+    where, said = values(figure)
+    step = int(where.removeprefix("step ").replace(",", ""))
+    nearest = min(range(0, STEPS, 100), key=lambda one: abs(one - step))
+    wanted = [(k + 1) * np.exp(-nearest / 500) + 0.1 for k in (2, 1, 0)]
+    assert list(said.values()) == pytest.approx(wanted, rel=1e-2)  # the largest first
+
+
+def test_smoothing(page):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "/curves?" in request.url else None)
+    wall = open_wall(page, tags="train", smooth="0.9")
+    assert page.locator("#smooth").input_value() == "0.9"
+    assert "smooth=0.9" in asked[-1]
+    figure = wall.locator("figure").first
+    both = figure.screenshot()
+    page.locator("#smooth").fill("0")
+    wait = lambda seconds: page.wait_for_timeout(1000 * seconds)  # noqa: E731
+    assert until(lambda: "smooth=0&" in f"{asked[-1]}&" and figure.screenshot() != both, wait)
+    assert "smooth" not in page.url
+
+
+def test_the_mean_of_runs_that_are_alike(page):
+    wall = open_wall(page, tags="val/loss", runs="/^[ab]$/")
+    page.get_by_label("Mean over").fill("/[ab]/")
+    page.locator(".wall .runs", has_text="all: 2 runs").wait_for()
+    assert until(
+        lambda: list(values(wall.locator("figure").first)[1]) == ["all"],
+        lambda seconds: page.wait_for_timeout(1000 * seconds),
+    )
+    last = np.exp(-(STEPS - 100) / 500)
+    assert values(wall.locator("figure").first)[1]["all"] == pytest.approx(1.5 * last + 0.1, rel=1e-2)
+    assert "over=%2F%5Bab%5D%2F" in page.url
+
+
+def test_a_run_that_grows_and_one_that_comes(page, logdir):
+    wall = open_wall(page, tags="val/loss")
+    figure = wall.locator("figure").first
+    with SummaryWriter(logdir / "a") as writer:
+        writer.add_scalar("val/loss", 77.0, STEPS, 1.79e9 + STEPS)
+    grown = lambda: 77.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731
+    assert until(grown, lambda seconds: page.wait_for_timeout(1000 * seconds))
+    assert figure.count() == 1
+    with SummaryWriter(logdir / "z") as writer:
+        writer.add_scalar("val/loss", 88.0, STEPS, 1.79e9 + STEPS)
+    came = lambda: 88.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731
+    assert until(came, lambda seconds: page.wait_for_timeout(1000 * seconds))
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1400, "light"), (420, "dark")])
+def test_it_fits(page, screenshots, width, theme):
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": width, "height": 1000})
+    wall = open_wall(page, tags="/loss|0/")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert wall.locator("figure").first.bounding_box()["width"] <= width
+    page.screenshot(path=screenshots / f"viewer_{width}_{theme}.png")
+
+
+def test_other_sites_and_other_ports_see_nothing(browser, viewer):
+    page = browser.new_page()
+    answer = page.goto(viewer.address.split("?")[0])
+    assert (answer.status, page.inner_text("body")) == (
+        403,
+        "open the link that gradledger view printed: it has a token\n",
+    )
+    page.close()
