@@ -116,7 +116,7 @@ class Optimizer:
         """What a Saver saves or restores in addition to the variables: the state of the update and the wrappers."""
         yield from self.update.state(variables, stored)
         for transformation in reversed(self.transformations):
-            yield from transformation.state(self.get_name())
+            yield from transformation.state_of(self.get_name(), variables, stored)
 
     def minimize(
         self,
@@ -246,7 +246,7 @@ class Optimizer:
         update = self.update
         with update.lock.held if update.lock else _UNLOCKED:
             number = update.steps + 1 if global_step is None else next_global_step(global_step)
-            step = Step(number, gradients, variables, update.hyperparameters(), detailed=report, loss=loss)
+            step = Step(number, gradients, variables, update.hyperparameters(), report, loss, diagnosed=report)
             try:
                 return self._hand_on(self.transformations, step)
             finally:  # an update counts even if it was interrupted or could not be reported

@@ -189,9 +189,13 @@ class Measurement:
         names, sizes = self._names, sizes[:count]
         if len(kept) < count:
             names, sizes = [names[i] for i in kept], [sizes[i] for i in kept]
-        has = {f"has_{what}": what in blocks for what in ("weights", "updates")}
+        has_weights, has_updates = "weights" in blocks, "updates" in blocks
         nonfinite = 0 if math.isfinite(norm) else int(stats[:, NONFINITE].sum())
-        return Measured(norm, nonfinite, VariableReports(names, sizes, self._slots, stats, **has))
+        return Measured(
+            norm,
+            nonfinite,
+            VariableReports(names, sizes, self._slots, stats, has_weights=has_weights, has_updates=has_updates),
+        )
 
     def _norm(self, squares: list[float], kept: list[int]) -> float:
         """The global norm; gradients in the host's memory are read again if float64 is too narrow for their squares."""
