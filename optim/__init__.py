@@ -14,7 +14,7 @@
 - `telemetry` measures a step and logs it. `checkpoints` saves the state of variables, optimizers and averages, and
   restores it. `queues` feeds data from threads, and stops them.
 
-Imports point down only: demo, integrations, optimizers and moving_average, graph and queues, autodiff and checkpoints,
+Imports point down only: demo, integrations, optimizers, moving_average, graph and queues, autodiff and checkpoints,
 clip and schedules, variable, telemetry and recording, kernels, rules, checks. Only `telemetry`, `graph`, `integrations`
 and `demo` use `summaries`; `kernels` keeps compiled code in the same place, and `summaries.foreign_arrays` converts the
 arrays of other libraries.
@@ -60,11 +60,12 @@ if TYPE_CHECKING:
     from optim.optimizers.adam import AMSGradOptimizer as AMSGradOptimizer
     from optim.optimizers.adam import LazyAdamOptimizer as LazyAdamOptimizer
     from optim.optimizers.adamax import AdaMaxOptimizer as AdaMaxOptimizer
-    from optim.optimizers.adaptive_clipping import AdaptiveClipping as AdaptiveClipping, ZClip as ZClip
+    from optim.optimizers.adaptive_clipping import AdaptiveClipping as AdaptiveClipping
     from optim.optimizers.adaptive_clipping import adaptive_clipping_fn as adaptive_clipping_fn
-    from optim.optimizers.adaptive_clipping import clip_gradients_by_history as clip_gradients_by_history
-    from optim.optimizers.adaptive_clipping import clip_gradients_by_unit as clip_gradients_by_unit
-    from optim.optimizers.adaptive_clipping import clip_gradients_by_zscore as clip_gradients_by_zscore
+    from optim.optimizers.clipping_apart import clip_gradients_by_history as clip_gradients_by_history
+    from optim.optimizers.clipping_apart import clip_gradients_by_unit as clip_gradients_by_unit
+    from optim.optimizers.zclip import ZClip as ZClip
+    from optim.optimizers.zclip import clip_gradients_by_zscore as clip_gradients_by_zscore
     from optim.optimizers.ademamix import AdEMAMixOptimizer as AdEMAMixOptimizer
     from optim.optimizers.contrib import MovingAverageOptimizer as MovingAverageOptimizer
     from optim.optimizers.contrib import MultitaskOptimizerWrapper as MultitaskOptimizerWrapper
@@ -145,8 +146,9 @@ else:
             "clip_gradients_by_value",
             "optimizers.adafactor": "AdafactorOptimizer",
             "optimizers.adamax": "AdaMaxOptimizer",
-            "optimizers.adaptive_clipping": "AdaptiveClipping ZClip adaptive_clipping_fn clip_gradients_by_history "
-            "clip_gradients_by_unit clip_gradients_by_zscore",
+            "optimizers.adaptive_clipping": "AdaptiveClipping adaptive_clipping_fn",
+            "optimizers.clipping_apart": "clip_gradients_by_history clip_gradients_by_unit",
+            "optimizers.zclip": "ZClip clip_gradients_by_zscore",
             "optimizers.ademamix": "AdEMAMixOptimizer",
             "optimizers.contrib": "MovingAverageOptimizer MultitaskOptimizerWrapper VariableClippingOptimizer",
             "optimizers.muon": "MuonOptimizer",

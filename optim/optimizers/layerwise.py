@@ -31,7 +31,7 @@ __all__ = ["Layer", "LayerwiseUpdate", "Move", "run_rule"]
 
 
 class Layer(NamedTuple):
-    """One variable in a step.
+    """One variable in a step; one number is an array of one element.
 
     Attributes:
         variable: the Variable, whose name and shape an optimizer may ask for.
@@ -137,8 +137,9 @@ class LayerwiseUpdate(Update):
 
     def _layer(self, step: Step, i: int, targets: Targets) -> Layer:
         variable, value = step.variables[i], targets.arrays[i][0]
-        slots = {slot: self._slots[slot][variable].value for slot in self.slots}
-        return Layer(variable, _whole(step.gradients[i], value.shape, step.clip), value, slots)
+        slots = {slot: np.atleast_1d(self._slots[slot][variable].value) for slot in self.slots}
+        gradient = _whole(step.gradients[i], value.shape, step.clip)
+        return Layer(variable, np.atleast_1d(gradient), np.atleast_1d(value), slots)
 
     def _move_layer(self, step: Step, i: int, layer: Layer, plan: Plan, row: NDArray[Any] | None) -> None:
         if not layer.value.size:
@@ -147,9 +148,10 @@ class LayerwiseUpdate(Update):
         numbers = self.formula_numbers({**step.hyperparameters, **move.numbers}, compute_dtype(layer.value.dtype))
         if step.diagnosed:
             step.see(i, move.seen)
-        measured = plan.run([move.gradient], numbers, report=row is not None)
+        shape = step.variables[i].shape
+        measured = plan.run([move.gradient.reshape(shape)], numbers, report=row is not None)
         if row is not None and measured is not None:
-            given = _whole(step.gradients[i], layer.value.shape, AS_IT_IS)
+            given = _whole(step.gradients[i], shape, AS_IT_IS)
             row[:] = measured[0]
             row[OF_GRADIENT] = measure([given])[0, [SQUARES, ZEROS, NONFINITE]]
 

@@ -106,3 +106,15 @@ def test_narrow_variables_are_computed_as_float32(name):
     for key, variable in narrow.items():
         assert variable.value.dtype == np.float16
         np.testing.assert_allclose(variable.value, wide[key].value, rtol=0.05, atol=0.02)
+
+
+@pytest.mark.parametrize("name", sorted(set(MATRIX) - {"muon"}))
+@pytest.mark.usefixtures("each_engine")
+def test_a_single_number_and_an_empty_variable(name):
+    number, one = optim.Variable(np.array(2.0), name="n"), optim.Variable(np.array([2.0]), name="n")
+    for variable in (number, one):
+        empty, optimizer = optim.Variable(np.ones((0, 3)), name="e"), MATRIX[name]()
+        for _ in range(3):
+            optimizer.apply_gradients([(np.full(variable.shape, 0.5), variable), (np.ones((0, 3)), empty)], report=True)
+    assert number.value.shape == ()
+    assert number.value == one.value[0]
