@@ -52,6 +52,9 @@ class ZClip:
     >>> clip(12.0), clip.z  # a mean of 2 and a deviation of 1
     (2.625, 10.0)
 
+    In torch: `bound = clip(float(torch.nn.utils.get_total_norm(grads)))`, then `clip_grad_norm_(parameters, bound)` and
+    `monitor.observe(step, model, clip_norm=bound, clipping=clip.seen)`.
+
     References: Kumar et al. 2025, https://arxiv.org/abs/2504.02507
     """
 
@@ -85,6 +88,13 @@ class ZClip:
         if len(self._first) == self._warmup:
             self.mean, self.variance = float(np.mean(self._first)), float(np.var(self._first))
             self._first = []
+
+    @property
+    def seen(self) -> dict[str, float]:
+        """The last z, the mean and the deviation, by name, for `GradientMonitor.observe`; empty in the first steps."""
+        if math.isnan(self.mean):
+            return {}
+        return {"z": self.z, "mean": self.mean, "deviation": math.sqrt(self.variance)}
 
     @property
     def numbers(self) -> NDArray[np.float64]:
@@ -128,9 +138,7 @@ class _ByZScore(Transformation):
         before = self._clip.numbers
         bound = self._clip(step.norm_so_far)
         step.keep_norm_within(bound)
-        if not math.isnan(self._clip.mean):
-            deviation = math.sqrt(self._clip.variance)
-            step.clipping |= {"z": self._clip.z, "mean": self._clip.mean, "deviation": deviation}
+        step.clipping |= self._clip.seen
         report = onward(step)
         if report.skipped:
             self._clip.numbers = before

@@ -72,6 +72,7 @@ class Observation(NamedTuple):
         learning_rate: the rate; NaN if it is not known.
         detailed: whether each variable was measured.
         histograms: (kind, name, array) for each, if they are due: they may be made when they are asked for.
+        clipping: as in `StepReport`.
     """
 
     step: int
@@ -81,6 +82,7 @@ class Observation(NamedTuple):
     learning_rate: float
     detailed: bool
     histograms: Iterable[tuple[str, str, NDArray[Any]]]
+    clipping: Mapping[str, float] = {}
 
     def kept(self) -> Self:
         """The same, independent of the arrays that were measured."""
@@ -92,7 +94,15 @@ class Observation(NamedTuple):
         clipped = self.clip_norm is not None and norm is not None and norm > self.clip_norm
         reports = () if variables is None else variables
         return StepReport(
-            self.step, self.learning_rate, norm, self.clip_norm, clipped, nonfinite, variables=reports, loss=loss
+            self.step,
+            self.learning_rate,
+            norm,
+            self.clip_norm,
+            clipped,
+            nonfinite,
+            variables=reports,
+            loss=loss,
+            clipping=self.clipping,
         )
 
 

@@ -140,3 +140,15 @@ def test_gradients_with_their_variables():
         [[pytest.approx(0.6)]],
         [pytest.approx(0.8)],
     )
+
+
+def test_zclip_in_a_loop_of_ones_own(tmp_path):
+    clip = optim.ZClip(warmup_steps=10)
+    with SummaryWriter(str(tmp_path)) as writer:
+        monitor = optim.GradientMonitor(writer)
+        for step, norm in enumerate(NORMS, 1):
+            report = monitor.observe(step, {"w": np.array([norm])}, clip_norm=clip(norm), clipping=clip.seen)
+    scalars = read_run(writer.path).scalars
+    assert report.clipping == clip.seen
+    assert len(scalars["clipping/z"].value) == len(NORMS) - 9
+    assert scalars["gradients/clipped"].value[-2] == 1.0
