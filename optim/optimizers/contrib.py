@@ -57,7 +57,7 @@ class VariableClippingOptimizer(Optimizer):
     array([[0.6, 0.8],
            [0.1, 0. ]], dtype=float32)
 
-    References: Hinton et al. 2012, section 5.1, https://arxiv.org/abs/1207.0580
+    References: Hinton et al. 2012, https://arxiv.org/abs/1207.0580
     """
 
     def __init__(

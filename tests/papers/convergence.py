@@ -14,6 +14,9 @@ gradient of C > 2 and -1 at the others, β₁ = 0 and β₂ = 1/(1 + C²); their
 
 C = 3, the rate 0.5/√t and the numbers of steps are ours. The points are projected to [-1, 1] after each step, as
 theirs are.
+
+Checked against the paper's abstract: that there is such an example, and that AMSGrad mends it. The numbers of both
+examples are from its text as we know it; the search that this page was written with did not show them.
 """
 CASES = {
     "theorem 1": {"large": 3.0, "small": -1.0, "period": 3, "betas": (0.0, 0.1), "steps": 6000},

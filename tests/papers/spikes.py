@@ -11,8 +11,10 @@ its second moment cannot follow and falls more slowly, by β₂ a step. The curv
 the threshold, and the loss jumps up again by tens of orders of magnitude: no gradient descent with such a rate
 would.
 
-β₁ = 0.9, β₂ = 0.99, η = 0.01, θ₀ = 1, ε = 10⁻³⁰⁰ and float64 are settings of ours; the figures of the paper itself
-could not be found in the search that this page was written with, only its text's claims.
+β₁ = 0.9, β₂ = 0.99, η = 0.01, θ₀ = 1, ε = 10⁻³⁰⁰ and float64 are settings of ours. Checked against the paper's
+abstract: the mechanism, and that a spike comes when the curvature along the gradient exceeds 2/η. How far its
+losses fall, we did not find: 1e-60 is what we looked for. With β₁ = 0.9 the first sign, 2/η, comes hundreds of
+steps before the spike, and 38/η, where momentum becomes unstable, with it.
 """
 RATE, STEPS, BETA2 = 0.01, 3000, 0.99
 
@@ -24,7 +26,7 @@ def sections():
     predicted = int(np.argmax(curvature > 2 / RATE))
     edge = int(np.argmax(curvature > 38 / RATE))
     rows = [
-        ("the loss before the spike", "below 1e-60", f"{loss[lowest]:.0e}, step {lowest}", loss[lowest] < 1e-60),
+        ("the loss before the spike", "not found", f"{loss[lowest]:.0e}, step {lowest}", loss[lowest] < 1e-60),
         ("the loss at the spike's top", "spikes", f"{loss[peak]:.0e}, step {peak}", loss[peak] > 1e20 * loss[lowest]),
         (
             "the curvature along the gradient is above 2/η",
