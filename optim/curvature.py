@@ -173,8 +173,8 @@ def gradient_noise_scale(
         |G|^2 = \frac{B |g_B|^2 - b |g_b|^2}{B - b}, \quad
         S = \frac{|g_b|^2 - |g_B|^2}{1/b - 1/B}, \quad \mathcal B = S / |G|^2
 
-    Both are unbiased, but noisy: average |G|² and S over steps, and divide the averages. A batch of this many examples
-    has as much noise as signal.
+    Both are unbiased, but noisy: average the signal and the noise over steps, and divide the averages. A batch of this
+    many examples has as much noise as signal.
 
     Args:
         small: gradients of one micro-batch.
@@ -183,7 +183,8 @@ def gradient_noise_scale(
         large_batch: B, examples in all; above b.
 
     Returns:
-        (|G|², S, their ratio in examples): the ratio may be negative at a single step, and is NaN if |G|² is 0.
+        (signal, noise, their ratio in examples): estimates of the mean gradient's square and of the noise S of one
+            example; the ratio may be negative at a single step, and is NaN if the signal is 0.
 
     Raises:
         ValueError: a batch size is out of bounds.

@@ -35,7 +35,8 @@ class AdafactorOptimizer(Optimizer):
     as in torch. A variable of more than two axes is factored along the last two; one of fewer has `variance`, which is
     empty for others, as row_var and col_var are for it. A sparse gradient counts as a dense one.
 
-    A report has the rank-one error: how far g² is from the outer product of its means, relative to its norm.
+    With diagnostics, a report has the rank-one error: how far g² is from the outer product of its means, relative to
+    its norm.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.
@@ -120,13 +121,14 @@ def _averaged(slots: Mapping[str, NDArray[Any]], square: NDArray[Any], kept: flo
 
 def _rank_one_error(square: NDArray[Any]) -> float:
     """How far a matrix is from the outer product of its sums over its total, over its norm."""
-    rows, columns = square.sum(axis=1, dtype=np.float64), square.sum(axis=0, dtype=np.float64)
-    whole, total = norm([square]), float(rows.sum())
-    if not whole or not total:
+    whole = norm([square])
+    if not whole:
         return 0.0
-    along = float(rows @ (square @ columns)) / total
-    apart = whole**2 - 2 * along + float(rows @ rows) * float(columns @ columns) / total**2
-    return math.sqrt(max(apart, 0.0)) / whole
+    rows = square @ np.ones(square.shape[1], square.dtype)
+    columns = np.ones(square.shape[0], square.dtype) @ square
+    total, along = float(rows.sum(dtype=np.float64)), float(np.vdot(rows, square @ columns))
+    outer = norm([rows]) * norm([columns]) / total
+    return math.sqrt(max(whole**2 - 2 * along / total + outer**2, 0.0)) / whole
 
 
 def _rms(array: NDArray[Any]) -> float:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Sample", "see_adam"]
 
-_ELEMENTS = 1 << 15  # of all variables
-_LEAST = 256  # of each
+_ELEMENTS = 1 << 15  # of all variables, and no more than
+_SHARE = 50  # one in so many of them, but
+_LEAST = 64  # of each
 _LINE = 16  # elements that lie together: 64 bytes of float32
 
 
@@ -60,7 +61,7 @@ class Sample:
 
 def _part(size: int, total: int) -> tuple[int, int]:
     """The size, and which lines are taken: one in so many; 0 for all elements."""
-    wanted = max(_LEAST, _ELEMENTS * size // total)
+    wanted = max(_LEAST, min(_ELEMENTS, total // _SHARE) * size // total)
     return size, -(-size // wanted) if size > wanted else 0
 
 

@@ -41,8 +41,8 @@ class MuonOptimizer(Optimizer):
     in the dtype of the arithmetic (torch: in bfloat16), so that its singular values come to lie between 0.7 and 1.2.
     Only matrices have one: train other variables with another optimizer. A sparse gradient counts as a dense one.
 
-    A report has the residual of orthogonality, :math:`\lVert O O^T - 1 \rVert_F / \sqrt n` for n ≤ m, estimated from 16
-    vectors, and the cosine between gradient and momentum.
+    With diagnostics, a report has the residual of orthogonality, :math:`\lVert O O^T - 1 \rVert_F / \sqrt n` for n ≤ m,
+    estimated from 16 vectors, and the cosine between gradient and momentum.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.

@@ -47,7 +47,8 @@ class ProdigyOptimizer(Optimizer):
         s \leftarrow \sqrt{\beta_2} s + \frac{d}{d_0} d \eta g, \quad
         d \leftarrow \max(d, c\, r / \lVert s \rVert_1)
 
-    and Adam's step, whose m and v average dg and d²g². A report has d. A sparse gradient counts as a dense one.
+    and Adam's step, whose m and v average dg and d²g². With diagnostics, a report has d. A sparse
+    gradient counts as a dense one.
 
     Args:
         learning_rate: η, a factor of the estimated rate; a number, a Variable, or a callable of no arguments. Schedules

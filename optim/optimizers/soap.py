@@ -42,7 +42,8 @@ class SoapOptimizer(Optimizer):
     and moves nothing. A variable of more than two axes counts as a matrix of its first axis by all others; one of fewer
     has no factors. A sparse gradient counts as a dense one.
 
-    A report has the age of the basis, in steps, and the condition: the largest eigenvalue over the smallest.
+    With diagnostics, a report has the age of the basis, in steps, and the condition: the largest eigenvalue over the
+    smallest.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.

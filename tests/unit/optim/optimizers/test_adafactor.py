@@ -25,7 +25,7 @@ def test_what_is_kept():
 
 def error(g):
     w = optim.Variable(np.ones(g.shape), name="w")
-    report = optim.AdafactorOptimizer().apply_gradients([(g, w)], report=True)
+    report = optim.AdafactorOptimizer().apply_gradients([(g, w)], diagnostics=True)
     return report.variables[0].seen["rank_one_error"]
 
 

@@ -20,7 +20,7 @@ def test_a_variable_that_is_no_matrix_is_refused():
 def test_the_residual_is_that_of_the_update(shape):
     w = optim.Variable(np.zeros(shape), name="w")
     g = np.random.default_rng(0).normal(size=shape)
-    report = optim.MuonOptimizer(1.0, adjust_lr_fn=None).apply_gradients([(g, w)], report=True)
+    report = optim.MuonOptimizer(1.0, adjust_lr_fn=None).apply_gradients([(g, w)], diagnostics=True)
     update = -w.value / np.sqrt(max(1, shape[0] / shape[1]))
     short = update if shape[0] <= shape[1] else update.T
     want = np.linalg.norm(short @ short.T - np.eye(len(short))) / np.sqrt(len(short))

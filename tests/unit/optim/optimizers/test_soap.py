@@ -10,7 +10,7 @@ def trained(steps, **arguments):
     random = np.random.default_rng(0)
     w = optim.Variable(random.normal(size=(5, 4)), name="w")
     optimizer = optim.SoapOptimizer(0.01, precondition_frequency=3, **arguments)
-    reports = [optimizer.apply_gradients([(random.normal(size=(5, 4)), w)], report=True) for _ in range(steps)]
+    reports = [optimizer.apply_gradients([(random.normal(size=(5, 4)), w)], diagnostics=True) for _ in range(steps)]
     return w, optimizer, reports
 
 

@@ -40,7 +40,7 @@ def test_lars_skips_variables_by_their_names():
     w, bias = (optim.Variable([3.0, 4.0], name=name) for name in ("w", "layer/bias"))
     optimizer = optim.LARSOptimizer(1.0, skip_list=["bias"])
     g = np.float32([0.6, 0.8])
-    report = optimizer.apply_gradients([(g, w), (g, bias)], report=True)
+    report = optimizer.apply_gradients([(g, w), (g, bias)], diagnostics=True)
     assert bias.value.tolist() == pytest.approx([2.4, 3.2])
     assert w.value.tolist() == pytest.approx([3.0 - 0.6 * 0.005, 4.0 - 0.8 * 0.005], rel=1e-5)
     assert report.variables[0].seen == {"trust_ratio": pytest.approx(0.001 * 5 / (1 + 0.0001 * 5))}
