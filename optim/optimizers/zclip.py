@@ -34,7 +34,7 @@ class ZClip:
         \sigma^2 \leftarrow \alpha \sigma^2 + (1 - \alpha)(\min(n, b) - \mu)^2
 
     In the first steps it only collects norms, from whose mean and variance it starts. A norm that is not finite has no
-    bound, and is left out.
+    bound, and is left out: `skip_nonfinite_steps` is for those.
 
     Args:
         z_threshold: z₀; positive.
@@ -53,7 +53,7 @@ class ZClip:
     (2.625, 10.0)
 
     In torch: `bound = clip(float(torch.nn.utils.get_total_norm(grads)))`, then `clip_grad_norm_(parameters, bound)` and
-    `monitor.observe(step, model, clip_norm=bound, clipping=clip.seen)`.
+    `monitor.observe(step, model, clip_norm=bound if clip.seen else None, clipping=clip.seen)`.
 
     References: Kumar et al. 2025, https://arxiv.org/abs/2504.02507
     """
@@ -66,7 +66,10 @@ class ZClip:
         self._first: list[float] = []
 
     def __call__(self, norm: float) -> float:
-        """The bound for a step, which takes in its norm; infinite where it is not to be clipped."""
+        """The bound for a step, which takes in its norm: the least norm that would be clipped, if it is not to be.
+
+        It is infinite in the first steps, and for a norm that is not finite.
+        """
         self.z = math.nan
         if not math.isfinite(norm):
             return math.inf
@@ -75,7 +78,7 @@ class ZClip:
             return math.inf
         deviation = math.sqrt(self.variance)
         self.z = (norm - self.mean) / deviation if deviation else math.copysign(math.inf, norm - self.mean)
-        bound = math.inf
+        bound = self.mean + self._threshold * deviation
         if self.z > self._threshold:
             bound = self.mean + self._threshold**2 * deviation / self.z
         taken = min(norm, bound)
@@ -92,9 +95,10 @@ class ZClip:
     @property
     def seen(self) -> dict[str, float]:
         """The last z, the mean and the deviation, by name, for `GradientMonitor.observe`; empty in the first steps."""
-        if math.isnan(self.mean):
+        if math.isnan(self.z):
             return {}
-        return {"z": self.z, "mean": self.mean, "deviation": math.sqrt(self.variance)}
+        of_norms = {"mean": self.mean, "deviation": math.sqrt(self.variance)}
+        return {"z": self.z, **of_norms} if math.isfinite(self.z) else of_norms
 
     @property
     def numbers(self) -> NDArray[np.float64]:
@@ -123,7 +127,7 @@ def clip_gradients_by_zscore(
     >>> w = Variable([0.0], name="w")
     >>> optimizer = clip_gradients_by_zscore(GradientDescentOptimizer(1.0), warmup_steps=4)
     >>> [optimizer.apply_gradients([(np.float32([g]), w)]).clip_norm for g in (1.0, 3.0, 1.0, 3.0, 12.0)]
-    [inf, inf, inf, inf, 2.625]
+    [None, None, None, None, 2.625]
 
     References: Kumar et al. 2025, https://arxiv.org/abs/2504.02507
     """
@@ -137,7 +141,9 @@ class _ByZScore(Transformation):
     def take(self, step: Step, onward: Callable[[Step], StepReport]) -> StepReport:
         before = self._clip.numbers
         bound = self._clip(step.norm_so_far)
-        step.keep_norm_within(bound)
+        if math.isfinite(bound):
+            step.keep_norm_within(bound)
+        step.measured = True
         step.clipping |= self._clip.seen
         report = onward(step)
         if report.skipped:

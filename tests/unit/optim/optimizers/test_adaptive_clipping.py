@@ -44,6 +44,13 @@ def test_zclip():
     assert (clip(math.nan), math.isnan(clip.z)) == (math.inf, True)
 
 
+def test_the_bound_of_a_step_that_is_not_clipped_is_where_clipping_begins():
+    clip = optim.ZClip(warmup_steps=4)
+    for norm in (1.0, 3.0, 1.0, 3.0):
+        clip(norm)
+    assert clip(2.0) == 4.5  # a mean of 2, and 2.5 deviations of 1
+
+
 def test_adagc():
     """Wang et al. 2025, algorithm 1."""
     w = optim.Variable([0.0], name="w", dtype=np.float64)
@@ -110,6 +117,7 @@ def test_what_is_logged(name, tags, tmp_path):
     scalars = read_run(writer.path).scalars
     assert {tag for tag in scalars if tag.startswith("clipping/")} == tags
     assert scalars["gradients/global_norm"].value[-2] == pytest.approx(80.0)
+    assert all(np.isfinite(series.value).all() for series in scalars.values())
     assert scalars["gradients/norm/w"].value[-2] < 80.0 or name == "zscore"
 
 
@@ -147,8 +155,11 @@ def test_zclip_in_a_loop_of_ones_own(tmp_path):
     with SummaryWriter(str(tmp_path)) as writer:
         monitor = optim.GradientMonitor(writer)
         for step, norm in enumerate(NORMS, 1):
-            report = monitor.observe(step, {"w": np.array([norm])}, clip_norm=clip(norm), clipping=clip.seen)
+            bound = clip(norm)
+            report = monitor.observe(
+                step, {"w": np.array([norm])}, clip_norm=bound if clip.seen else None, clipping=clip.seen
+            )
     scalars = read_run(writer.path).scalars
     assert report.clipping == clip.seen
-    assert len(scalars["clipping/z"].value) == len(NORMS) - 9
+    assert len(scalars["clipping/z"].value) == len(NORMS) - 10
     assert scalars["gradients/clipped"].value[-2] == 1.0

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from engines import using
 
 import optim
 
@@ -118,3 +119,16 @@ def test_a_single_number_and_an_empty_variable(name):
             optimizer.apply_gradients([(np.full(variable.shape, 0.5), variable), (np.ones((0, 3)), empty)], report=True)
     assert number.value.shape == ()
     assert number.value == one.value[0]
+
+
+@pytest.mark.parametrize("name", {**MATRIX, **OTHERS})
+def test_every_engine_takes_the_same_steps(name):
+    """Formulas that do not come compiled: numba compiles them where it is installed, and NumPy runs them elsewhere."""
+    paths = []
+    for engine in ("plain", None):
+        with using(engine):
+            variables = fresh()
+            run({**MATRIX, **OTHERS}[name](), variables, gradients(5))
+            paths.append(variables)
+    for key in SHAPES:
+        np.testing.assert_allclose(paths[0][key].value, paths[1][key].value, rtol=1e-12, atol=1e-13)
