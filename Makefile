@@ -198,6 +198,7 @@ $(CONFORMANCE)/.ready: pyproject.toml constraints.txt
 	test -x $(CONFORMANCE)/bin/python || $(PYTHON) -m venv $(CONFORMANCE)
 	$(CONFORMANCE)/bin/python -m pip install --quiet --upgrade pip
 	$(CONFORMANCE)/bin/python -m pip install --quiet --editable '.[dev]' --group conformance
+	$(CONFORMANCE)/bin/python -m pip install --quiet --no-deps timm==1.0.31   # of it only the optimizer LAMB is used
 	touch $@
 
 $(STORES)/.ready: pyproject.toml constraints.txt
