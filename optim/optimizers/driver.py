@@ -243,7 +243,7 @@ class Optimizer:
         global_step: Variable | None,
         *,
         report: bool,
-        diagnostics: bool,
+        diagnostics: bool = False,
         loss: float | None = None,
     ) -> StepReport:
         """Implement apply_gradients; `loss` is the loss, if known."""
