@@ -32,7 +32,7 @@ export UV_HTTP_RETRIES := 10
 # may find one in any later test. That is told, and fails none of the tests that use these; it fails all others.
 WITH_OTHERS := -W default::pytest.PytestUnraisableExceptionWarning
 
-.PHONY: demo test native alone elsewhere docs conformance stores cluster frameworks notebook javascript plugin package constraints bench bench-quick pictures lint types layers proto format clean
+.PHONY: demo test native alone elsewhere docs conformance stores cluster frameworks notebook javascript plugin package constraints bench bench-quick papers pictures lint types layers proto format clean
 
 demo: native
 	$(BIN)/python examples/sequential_digits.py
@@ -71,6 +71,10 @@ stores: $(STORES)/.ready
 # The audit on a Dask cluster of processes, which are killed at random; in the environment of the stores.
 cluster: $(STORES)/.ready
 	$(STORES)/bin/python -m pytest tests/cluster -W ignore
+
+# What papers say of optimizers, beside ours: writes docs/papers.md and its figures; minutes.
+papers: native
+	PYTHONPATH=tests $(BIN)/python -m papers
 
 # The documentation site, as files that need no server: build/docs/index.html. Every warning is an error.
 docs: $(VENV)/.ready
@@ -194,6 +198,7 @@ $(CONFORMANCE)/.ready: pyproject.toml constraints.txt
 	test -x $(CONFORMANCE)/bin/python || $(PYTHON) -m venv $(CONFORMANCE)
 	$(CONFORMANCE)/bin/python -m pip install --quiet --upgrade pip
 	$(CONFORMANCE)/bin/python -m pip install --quiet --editable '.[dev]' --group conformance
+	$(CONFORMANCE)/bin/python -m pip install --quiet --no-deps timm==1.0.31   # of it only the optimizer LAMB is used
 	touch $@
 
 $(STORES)/.ready: pyproject.toml constraints.txt

@@ -10,14 +10,15 @@
   NumPy, on several threads. `clip` holds the clipping functions.
 - In `optimizers`, an `Update` applies a rule to Variables, the `Optimizer` drives its steps, and wrappers transform
   them. `schedules` computes learning rates from the step. `moving_average` averages variables.
+- `curvature` looks at the loss around the variables.
 - `integrations` puts GradientMonitor into other people's training loops. `demo` is what `gradledger demo` runs.
 - `telemetry` measures a step and logs it. `checkpoints` saves the state of variables, optimizers and averages, and
   restores it. `queues` feeds data from threads, and stops them.
 
-Imports point down only: demo, integrations, optimizers and moving_average, graph and queues, autodiff and checkpoints,
-clip and schedules, variable, telemetry and recording, kernels, rules, checks. Only `telemetry`, `graph`, `integrations`
-and `demo` use `summaries`; `kernels` keeps compiled code in the same place, and `summaries.foreign_arrays` converts the
-arrays of other libraries.
+Imports point down only: demo, integrations, curvature, optimizers, moving_average, graph and queues, autodiff and
+checkpoints, clip and schedules, variable, telemetry and recording, kernels, rules, checks. Only `telemetry`, `graph`,
+`integrations` and `demo` use `summaries`; `kernels` keeps compiled code in the same place, and
+`summaries.foreign_arrays` converts the arrays of other libraries.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`) is the number of threads within a step, by default one for each
 processor that the process may use. GRADLEDGER_KERNELS=plain turns compiled code off. Kernels come compiled, but for a
@@ -34,7 +35,8 @@ from summaries.lazy import lazy
 
 if TYPE_CHECKING:
     __version__: str
-    from optim import autodiff as autodiff, checkpoints as checkpoints, clip as clip, graph as graph
+    from optim import autodiff as autodiff, checkpoints as checkpoints, clip as clip, curvature as curvature
+    from optim import graph as graph
     from optim import integrations as integrations, kernels as kernels, moving_average as moving_average
     from optim import optimizers as optimizers, queues as queues, recording as recording, rules as rules
     from optim import schedules as schedules, telemetry as telemetry, variable as variable
@@ -55,6 +57,33 @@ if TYPE_CHECKING:
     from optim.optimizers.clipping_wrappers import clip_gradients_by_norm as clip_gradients_by_norm
     from optim.optimizers.clipping_wrappers import clip_gradients_by_percentile as clip_gradients_by_percentile
     from optim.optimizers.clipping_wrappers import clip_gradients_by_value as clip_gradients_by_value
+    from optim.clip import clip_gradients_by_global_norm as clip_gradients_by_global_norm
+    from optim.optimizers.adafactor import AdafactorOptimizer as AdafactorOptimizer
+    from optim.optimizers.adam import AMSGradOptimizer as AMSGradOptimizer
+    from optim.optimizers.adam import LazyAdamOptimizer as LazyAdamOptimizer
+    from optim.optimizers.adamax import AdaMaxOptimizer as AdaMaxOptimizer
+    from optim.optimizers.adaptive_clipping import AdaptiveClipping as AdaptiveClipping
+    from optim.optimizers.adaptive_clipping import adaptive_clipping_fn as adaptive_clipping_fn
+    from optim.optimizers.clipping_apart import clip_gradients_by_history as clip_gradients_by_history
+    from optim.optimizers.clipping_apart import clip_gradients_by_unit as clip_gradients_by_unit
+    from optim.optimizers.zclip import ZClip as ZClip
+    from optim.optimizers.zclip import clip_gradients_by_zscore as clip_gradients_by_zscore
+    from optim.optimizers.ademamix import AdEMAMixOptimizer as AdEMAMixOptimizer
+    from optim.optimizers.contrib import MovingAverageOptimizer as MovingAverageOptimizer
+    from optim.optimizers.contrib import MultitaskOptimizerWrapper as MultitaskOptimizerWrapper
+    from optim.optimizers.contrib import VariableClippingOptimizer as VariableClippingOptimizer
+    from optim.optimizers.muon import MuonOptimizer as MuonOptimizer
+    from optim.optimizers.prodigy import ProdigyOptimizer as ProdigyOptimizer
+    from optim.optimizers.proximal import AdagradDAOptimizer as AdagradDAOptimizer
+    from optim.optimizers.proximal import ProximalAdagradOptimizer as ProximalAdagradOptimizer
+    from optim.optimizers.proximal import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
+    from optim.optimizers.radam import RAdamOptimizer as RAdamOptimizer
+    from optim.optimizers.schedule_free import ScheduleFreeAdamW as ScheduleFreeAdamW
+    from optim.optimizers.schedule_free import ScheduleFreeSGD as ScheduleFreeSGD
+    from optim.optimizers.soap import SoapOptimizer as SoapOptimizer
+    from optim.optimizers.trust import LARSOptimizer as LARSOptimizer
+    from optim.optimizers.trust import LambOptimizer as LambOptimizer
+    from optim.optimizers.weight_decay import extend_with_decoupled_weight_decay as extend_with_decoupled_weight_decay
     from optim.optimizers.driver import Optimizer as Optimizer
     from optim.optimizers.ftrl import FtrlOptimizer as FtrlOptimizer
     from optim.optimizers.gradient_descent import GradientDescentOptimizer as GradientDescentOptimizer
@@ -84,33 +113,54 @@ else:
     _NEAREST = {  # to what torch.optim has and this package lacks
         "AdadeltaOptimizer": "Adadelta",
         "AdagradOptimizer": "Adagrad",
-        "AdamOptimizer": "Adafactor Adam Adamax RAdam SparseAdam",
+        "AdaMaxOptimizer": "Adamax",
+        "AdafactorOptimizer": "Adafactor",
+        "AdamOptimizer": "Adam",
         "AdamWOptimizer": "AdamW",
         "ExponentialMovingAverage": "swa_utils",
         "GradientDescentOptimizer": "ASGD LBFGS",
-        "GradientDescentOptimizer or MomentumOptimizer": "Muon SGD",
+        "GradientDescentOptimizer or MomentumOptimizer": "SGD",
+        "LazyAdamOptimizer": "SparseAdam",
+        "MuonOptimizer": "Muon",
         "NAdamOptimizer": "NAdam",
+        "RAdamOptimizer": "RAdam",
         "RMSPropOptimizer": "RMSprop Rprop",
         "a schedule, such as cosine_decay": "lr_scheduler",
     }
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            "": "autodiff checkpoints clip graph integrations kernels moving_average "
+            "": "autodiff checkpoints clip curvature graph integrations kernels moving_average "
             "optimizers queues recording rules schedules telemetry variable",
             "autodiff.backward": "AggregationMethod",
             "autodiff.gradients": "GradientTape gradients stop_gradient",
             "checkpoints.files": "latest_checkpoint",
             "checkpoints.saver": "Saver",
-            "clip": "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm",
+            "clip": "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value clip_gradients_by_global_norm "
+            "global_norm",
             "graph.trace": "trace_graph trace_run",
             "kernels.threads": "get_num_threads set_num_threads",
             "moving_average": "ExponentialMovingAverage",
             "optimizers.adagrad": "AdadeltaOptimizer AdagradOptimizer",
-            "optimizers.adam": "AdamOptimizer AdamWOptimizer NAdamOptimizer",
+            "optimizers.adam": "AMSGradOptimizer AdamOptimizer AdamWOptimizer LazyAdamOptimizer NAdamOptimizer",
             "optimizers.base": "Update",
             "optimizers.clipping_wrappers": "clip_gradients_by_norm clip_gradients_by_percentile "
             "clip_gradients_by_value",
+            "optimizers.adafactor": "AdafactorOptimizer",
+            "optimizers.adamax": "AdaMaxOptimizer",
+            "optimizers.adaptive_clipping": "AdaptiveClipping adaptive_clipping_fn",
+            "optimizers.clipping_apart": "clip_gradients_by_history clip_gradients_by_unit",
+            "optimizers.zclip": "ZClip clip_gradients_by_zscore",
+            "optimizers.ademamix": "AdEMAMixOptimizer",
+            "optimizers.contrib": "MovingAverageOptimizer MultitaskOptimizerWrapper VariableClippingOptimizer",
+            "optimizers.muon": "MuonOptimizer",
+            "optimizers.prodigy": "ProdigyOptimizer",
+            "optimizers.proximal": "AdagradDAOptimizer ProximalAdagradOptimizer ProximalGradientDescentOptimizer",
+            "optimizers.radam": "RAdamOptimizer",
+            "optimizers.schedule_free": "ScheduleFreeAdamW ScheduleFreeSGD",
+            "optimizers.soap": "SoapOptimizer",
+            "optimizers.trust": "LARSOptimizer LambOptimizer",
+            "optimizers.weight_decay": "extend_with_decoupled_weight_decay",
             "optimizers.driver": "Optimizer",
             "optimizers.ftrl": "FtrlOptimizer",
             "optimizers.gradient_descent": "GradientDescentOptimizer MomentumOptimizer",

@@ -28,7 +28,15 @@ if TYPE_CHECKING:
 
     Tensor = ArrayLike | IndexedSlices
 
-__all__ = ["clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "clip_scale", "global_norm"]
+__all__ = [
+    "clip_by_average_norm",
+    "clip_by_global_norm",
+    "clip_by_norm",
+    "clip_by_value",
+    "clip_gradients_by_global_norm",
+    "clip_scale",
+    "global_norm",
+]
 
 
 def clip_by_value(t: Tensor, clip_value_min: ArrayLike, clip_value_max: ArrayLike, name: str | None = None) -> Any:
@@ -180,6 +188,34 @@ def clip_by_global_norm(
     norm = global_norm(tensors) if use_norm is None else checks.constant("use_norm", use_norm, _not_negative)
     scale = clip_scale(norm, clip_norm)
     return [_scaled(t, scale) for t in tensors], norm
+
+
+def clip_gradients_by_global_norm(
+    gradients_variables: Sequence[tuple[Any, Any]], clip_norm: float = 20.0
+) -> tuple[list[tuple[Any, Any]], float]:
+    """Clip gradients, paired with their variables, by their global norm; TF1's contrib function of this name.
+
+    Gradients that are 0 in every element do not count, as with `MultitaskOptimizerWrapper`: in a norm they never do.
+
+    Args:
+        gradients_variables: pairs (gradient, variable), as from `compute_gradients`. Not modified.
+        clip_norm: the bound, in the units of the gradients; positive.
+
+    Returns:
+        The pairs with clipped gradients, and the global norm before clipping.
+
+    Raises:
+        ValueError: `clip_norm` is not positive.
+        TypeError: a gradient is not real.
+
+    >>> clip_gradients_by_global_norm([(np.array([3.0]), "a"), (None, "b"), (np.array([4.0]), "c")], 1.0)
+    ([(array([0.6]), 'a'), (None, 'b'), (array([0.8]), 'c')], 5.0)
+
+    References: tf.contrib.opt.clip_gradients_by_global_norm
+    """
+    pairs = list(gradients_variables)
+    clipped, norm = clip_by_global_norm([gradient for gradient, _ in pairs], clip_norm)
+    return list(zip(clipped, [variable for _, variable in pairs], strict=True)), norm
 
 
 _not_negative = checks.Bound("at least 0", lambda norm: not norm < 0)  # NaN is accepted

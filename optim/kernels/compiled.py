@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["ENGINE", "Engine", "Memory", "is_available", "kernel"]
 
 
+_SHIPPED = {rule.formula for rule in codegen.SHIPPED}
+
+
 def is_available() -> bool:
     """Whether compiled kernels are to be used: there are none for x86 processors without AVX2 and FMA."""
     return library.is_available() and _are_for_this_processor()
@@ -41,7 +44,7 @@ def _are_for_this_processor() -> bool:
 
 def kernel(rule: Rule, dtype: str, report: bool) -> Function | None:
     """The rule's kernel; None if there is none, and NumPy runs the formula."""
-    if rule in codegen.SHIPPED:
+    if rule.formula in _SHIPPED:
         return function(codegen.kernel_name(rule, dtype, report))
     return own.kernel(rule, dtype, report)
 

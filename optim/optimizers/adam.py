@@ -1,7 +1,9 @@
-"""Adam, and two variants with the same slots and powers: NAdam and AdamW."""
+"""Adam, and its variants with the same powers: AMSGrad, LazyAdam, NAdam and AdamW."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +13,22 @@ from optim import rules
 from optim.checkpoints.state import CheckpointArray
 from optim.kernels.plain import compute_dtype
 from optim.optimizers.base import Update
+from optim.optimizers.diagnostics import see_adam
 from optim.optimizers.driver import Optimizer
+from optim.rules import Rule
 from optim.variable import Variable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
     from optim.optimizers.base import Hyperparameter
+    from optim.optimizers.diagnostics import Sample
+    from optim.optimizers.step import Step
 
-__all__ = ["AdamOptimizer", "AdamWOptimizer", "NAdamOptimizer"]
+__all__ = ["AMSGradOptimizer", "AdamOptimizer", "AdamWOptimizer", "LazyAdamOptimizer", "NAdamOptimizer"]
 
 
 class AdamOptimizer(Optimizer):
@@ -65,6 +71,86 @@ class AdamOptimizer(Optimizer):
     ) -> None:
         super().__init__(
             _AdamUpdate(rules.ADAM, learning_rate, name, use_locking, beta1=beta1, beta2=beta2, epsilon=epsilon)
+        )
+
+
+class LazyAdamOptimizer(Optimizer):
+    r"""Adam, whose sparse gradients touch only the rows that they name. Slots: m, v.
+
+    A row's m and v do not decay while no gradient names it, and its weights rest, which is quicker for large
+    embeddings, and not the same as Adam. With dense gradients it is Adam.
+
+    Args:
+        learning_rate: η; a number, a Variable, or a callable of no arguments.
+        beta1: β₁, how much of m is kept; likewise.
+        beta2: β₂, how much of s is kept; likewise.
+        epsilon: ε; likewise.
+        use_locking: whether several threads may call apply_gradients at once.
+        name: the optimizer's name.
+
+    >>> from optim import IndexedSlices
+    >>> w = Variable([[1.0], [1.0]], name="w")
+    >>> optimizer = LazyAdamOptimizer(0.1)
+    >>> for row in (0, 1):
+    ...     report = optimizer.apply_gradients([(IndexedSlices(np.float32([[1.0]]), [row]), w)])
+    >>> optimizer.get_slot(w, "m").value.round(3).tolist()
+    [[0.10000000149011612], [0.10000000149011612]]
+
+    References: Kingma and Ba 2015, https://arxiv.org/abs/1412.6980; tf.contrib.opt.LazyAdamOptimizer
+    """
+
+    def __init__(
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        beta1: Hyperparameter = 0.9,
+        beta2: Hyperparameter = 0.999,
+        epsilon: Hyperparameter = 1e-8,
+        use_locking: bool = False,
+        name: str = "Adam",
+    ) -> None:
+        update = _AdamUpdate(rules.ADAM, learning_rate, name, use_locking, beta1=beta1, beta2=beta2, epsilon=epsilon)
+        update.rule_of_rows = _LAZY
+        super().__init__(update)
+
+
+class AMSGradOptimizer(Optimizer):
+    r"""AMSGrad: Adam, divided by the largest root mean square so far, so that rates never rise. Slots: m, v, vhat.
+
+    .. math::
+        h \leftarrow \max(h, s), \quad
+        v \leftarrow v - \eta \frac{m / (1 - \beta_1^t)}{\sqrt{h / (1 - \beta_2^t)} + \epsilon}
+
+    with Adam's m and s, as in torch. The paper has no bias correction.
+
+    Args:
+        learning_rate: η; a number, a Variable, or a callable of no arguments.
+        beta1: β₁, how much of m is kept; likewise.
+        beta2: β₂, how much of s is kept; likewise.
+        epsilon: ε; likewise.
+        use_locking: whether several threads may call apply_gradients at once.
+        name: the optimizer's name.
+
+    >>> w = Variable([1.0], name="w")
+    >>> optimizer = AMSGradOptimizer(0.1, beta2=0.5)
+    >>> for g in (4.0, 0.0, 0.0):
+    ...     report = optimizer.apply_gradients([(np.float32([g]), w)])
+    >>> optimizer.get_slot(w, "v").value, optimizer.get_slot(w, "vhat").value
+    (array([2.], dtype=float32), array([8.], dtype=float32))
+
+    References: Reddi et al. 2018, https://openreview.net/forum?id=ryQu7f-RZ
+    """
+
+    def __init__(
+        self,
+        learning_rate: Hyperparameter = 0.001,
+        beta1: Hyperparameter = 0.9,
+        beta2: Hyperparameter = 0.999,
+        epsilon: Hyperparameter = 1e-8,
+        use_locking: bool = False,
+        name: str = "AMSGrad",
+    ) -> None:
+        super().__init__(
+            _CorrectedAdamUpdate(_AMSGRAD, learning_rate, name, use_locking, beta1=beta1, beta2=beta2, epsilon=epsilon)
         )
 
 
@@ -139,19 +225,31 @@ class AdamWOptimizer(Optimizer):
         use_locking: bool = False,
         name: str = "AdamW",
     ) -> None:
-        update = _AdamWUpdate(
+        update = _CorrectedAdamUpdate(
             rules.ADAMW, learning_rate, name, use_locking,
             beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=weight_decay,
         )  # fmt: skip
         super().__init__(update)
 
 
+def _amsgrad(
+    g: Any, v: Any, m: Any, s: Any, h: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
+) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+    m = m + (1 - beta1) * (g - m)
+    s = s + (1 - beta2) * (g * g - s)
+    h = np.where(h > s, h, s)
+    return v - alpha * m / (np.sqrt(h) + epsilon), m, s, h
+
+
+_AMSGRAD = Rule(_amsgrad, ("m", "v", "vhat"), "Reddi et al. 2018, https://openreview.net/forum?id=ryQu7f-RZ", True)
+_LAZY = replace(rules.ADAM, moves_at_rest=False, sparse=replace(rules.ADAM.sparse or rules.ADAM, moves_at_rest=False))
 _BETAS = ("beta1", "beta2")
 
 
 class _AdamUpdate(Update):
     """Keeps β₁ᵗ and β₂ᵗ, where t is the next step, and corrects the rate with them."""
 
+    corrected = False  # whether ε is added to the corrected root
     _powers: tuple[Variable, ...] = ()
 
     def check(self, values: Mapping[str, float], dtypes: AbstractSet[np.dtype[Any]]) -> None:
@@ -172,6 +270,11 @@ class _AdamUpdate(Update):
     def finish(self, values: Mapping[str, float]) -> None:
         for power, beta in zip(self._powers, _BETAS, strict=True):
             power.value *= power.dtype.type(values[beta])
+
+    def diagnose(self, step: Step, sample: Callable[[], Sample]) -> None:
+        power1, power2 = (float(power.value) for power in self._powers)
+        scale = math.sqrt(1 - power2)  # of ε, in this update's rule
+        see_adam(step, sample(), power1, power2, step.hyperparameters["epsilon"] / (1.0 if self.corrected else scale))
 
     def other_variables(self) -> list[Variable]:
         return list(self._powers)
@@ -207,10 +310,14 @@ class _AdamUpdate(Update):
                 power.value = power.value.astype(dtype)
 
 
-class _AdamWUpdate(_AdamUpdate):
+class _CorrectedAdamUpdate(_AdamUpdate):
+    """Adds ε to the corrected root; decays the weights, if they are to decay."""
+
+    corrected = True
+
     def formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
         uncorrected = values["epsilon"] * float(np.sqrt(1 - dtype.type(self._powers[1].value)))
-        decay = values["learning_rate"] * values["weight_decay"]
+        decay = values["learning_rate"] * values.get("weight_decay", 0.0)
         return super().formula_numbers({**values, "epsilon": uncorrected, "decay": decay}, dtype)
 
 

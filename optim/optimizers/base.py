@@ -15,6 +15,7 @@ from optim.kernels.plain import compute_dtype
 from optim.kernels.stats import SQUARES, stats_width
 from optim.kernels.threads import ProcessLock
 from optim.optimizers import sparse
+from optim.optimizers.diagnostics import Sample
 from optim.optimizers.targets import Targets, check_slots
 from optim.telemetry.report import StepReport, VariableReports
 from optim.variable import IndexedSlices, Variable
@@ -46,6 +47,8 @@ class Update:
     - `prepare`: set up what the step needs, after all checks.
     - `finish`: called after the updates.
     - `bound`: the range of a hyperparameter.
+    - `diagnose`: what the optimizer's theory says of a step.
+    - `start`: the initial value of a slot.
     - `other_variables`, `state`, `keep_only`: state other than the slots, and how it is saved.
 
     In hooks, `values` are the hyperparameters in force at this step, by name. `dtypes` are the dtypes that the step
@@ -63,6 +66,8 @@ class Update:
 
     Attributes:
         rule: the rule.
+        rule_of_rows: the rule for sparse gradients.
+        slots: the names of all slots: the rule's, and after them those that only an override uses.
         name: the optimizer's name.
         steps: the number of steps made; during a step, the number before it.
         lock: held during a step; None without `use_locking`.
@@ -97,6 +102,8 @@ class Update:
         if not name:
             raise ValueError(f"name must not be empty, got {name!r}")
         self.rule = rule
+        self.slots = rule.slots
+        self.rule_of_rows = rule
         self.name = name
         self.steps = 0
         self.lock = ProcessLock() if use_locking else None
@@ -157,6 +164,23 @@ class Update:
                 f" formula_numbers; got {', '.join(values)}"
             ) from None
 
+    def start(self, variable: Variable, slot: str) -> NDArray[Any]:
+        """A new array with the initial value of a variable's slot.
+
+        Args:
+            variable: the Variable.
+            slot: the slot's name.
+        """
+        return np.full_like(variable.value, self._initial.get(slot, 0.0), subok=False)
+
+    def diagnose(self, step: Step, sample: Callable[[], Sample]) -> None:
+        """Note in `step.seen` what the optimizer's theory says of each variable, after its update.
+
+        Args:
+            step: the step.
+            sample: makes a sample of the gradients and the slots.
+        """
+
     def finish(self, values: Mapping[str, float]) -> None:
         """Finish the step after the updates; also called after an interrupted step, which counts.
 
@@ -180,8 +204,8 @@ class Update:
         yield CheckpointArray.of_count(f"{self.name}/steps", self.steps, partial(self._restart, list(slots)))
         for variable, names in slots.items():
             for k, name in enumerate(names):
-                known = variable in self._slotted
-                value = self._holders(variable)[k + 1].value if known else variable.value
+                slot = self.get_slot(variable, self.slots[k])
+                value = self.start(variable, self.slots[k]) if slot is None else slot.value
                 yield CheckpointArray(name, value, partial(self._restore_slot, variable, k))
 
     def keep_only(self, variables: Collection[Variable]) -> None:
@@ -192,7 +216,7 @@ class Update:
         """
         for variable in self._slotted.difference(variables):
             self._slotted.remove(variable)
-            for slot in self.rule.slots:
+            for slot in self.slots:
                 del self._slots[slot][variable]
         self._slots = {slot: of_variables for slot, of_variables in self._slots.items() if of_variables}
         self._targets.clear()
@@ -245,6 +269,9 @@ class Update:
         """
         if step.measured and not step.detailed:
             _ = step.global_norm
+        if not step.variables:  # a transformation has left them all out
+            step.applied = True
+            return step.report()
         values = step.hyperparameters
         by_dtype: dict[np.dtype[Any], list[int]] = {}
         for i, gradient in enumerate(step.gradients):
@@ -259,6 +286,8 @@ class Update:
             numbers = [self.formula_numbers(values, dtype) for dtype in computed_in]
             try:
                 stats = self._move(step, targets, zip(by_dtype.values(), numbers, strict=True))
+                if step.diagnosed:
+                    self.diagnose(step, lambda: Sample(step, targets.arrays, self.rule.slots))
             finally:  # an interrupted step has changed some of the arrays: it counts
                 step.applied = True
                 self.finish(values)
@@ -286,7 +315,7 @@ class Update:
                 gradient = gradients[i]
                 if isinstance(gradient, IndexedSlices):
                     row = None if stats is None else stats[i]
-                    sparse.update_rows(self.rule, gradient, targets.arrays[i], numbers, step.clip, row)
+                    sparse.update_rows(self.rule_of_rows, gradient, targets.arrays[i], numbers, step.clip, row)
                 else:
                     dense.append(i)
                     arrays.append(gradient)
@@ -305,7 +334,7 @@ class Update:
             # The update has measured the norm. (In a norm, sparse rows of the same index count separately.)
             step.known_norm = norm_from_squares(stats[:, SQUARES].tolist(), step.arrays)
         names = [variable.name for variable in step.variables]
-        return step.report(VariableReports(names, targets.sizes, self.rule.slots, stats))
+        return step.report(VariableReports(names, targets.sizes, self.rule.slots, stats, seen=step.seen))
 
     def _targets_of(self, variables: Sequence[Variable]) -> Targets:
         """The Targets of a step over these variables, cached from an earlier step; missing slots are created.
@@ -326,16 +355,17 @@ class Update:
     def _holders(self, variable: Variable) -> tuple[Variable, ...]:
         """The variable and its slots, which are created if they do not exist yet."""
         if variable not in self._slotted:
-            for k, slot in enumerate(self.rule.slots):
-                start = np.full_like(variable.value, self._initial.get(slot, 0.0), subok=False)
-                made = Variable.wrap(start, trainable=False, name=f"{variable.name}/{self._label(k)}")
+            for k, slot in enumerate(self.slots):
+                made = Variable.wrap(
+                    self.start(variable, slot), trainable=False, name=f"{variable.name}/{self._label(k)}"
+                )
                 self._slots.setdefault(slot, {}).setdefault(variable, made)  # another thread may be creating it too
             self._slotted.add(variable)
         return (variable, *(self._slots[slot][variable] for slot in self.rule.slots))
 
     def _label(self, k: int) -> str:
         """The suffix of the names of the k-th slot's Variables; unique for each slot, as in TF1."""
-        wanted = [self._labels.get(slot) or self.name for slot in self.rule.slots[: k + 1]]
+        wanted = [self._labels.get(slot) or self.name for slot in self.slots[: k + 1]]
         before = wanted[:k].count(wanted[k])
         return wanted[k] + (f"_{before}" if before else "")
 
@@ -343,7 +373,7 @@ class Update:
         """The variables that have slots, in `stored`, or here if it is None, with their slots' names."""
         slots: dict[Variable, list[str]] = {}
         for variable in variables:
-            names = [f"{variable.name}/{self._label(k)}" for k in range(len(self.rule.slots))]
+            names = [f"{variable.name}/{self._label(k)}" for k in range(len(self.slots))]
             if variable in self._slotted if stored is None else not set(names).isdisjoint(stored):
                 slots[variable] = names
         return slots
@@ -353,4 +383,5 @@ class Update:
         self.steps = steps
 
     def _restore_slot(self, variable: Variable, k: int, value: NDArray[Any]) -> None:
-        self._holders(variable)[k + 1].assign(value)
+        self._holders(variable)
+        self._slots[self.slots[k]][variable].assign(value)

@@ -116,7 +116,7 @@ class Optimizer:
         """What a Saver saves or restores in addition to the variables: the state of the update and the wrappers."""
         yield from self.update.state(variables, stored)
         for transformation in reversed(self.transformations):
-            yield from transformation.state(self.get_name())
+            yield from transformation.state_of(self.get_name(), variables, stored)
 
     def minimize(
         self,
@@ -130,6 +130,7 @@ class Optimizer:
         grad_loss: Any = None,
         *,
         report: bool = False,
+        diagnostics: bool = False,
     ) -> StepReport:
         """Make one step: compute_gradients, then apply_gradients.
 
@@ -143,6 +144,7 @@ class Optimizer:
             name: accepted for compatibility with TF1; unused.
             grad_loss: as in `compute_gradients`.
             report: as in `apply_gradients`.
+            diagnostics: as in `apply_gradients`.
 
         Returns:
             A report of the step, with the loss before the update.
@@ -159,7 +161,7 @@ class Optimizer:
         """
         _check_gate(gate_gradients)
         pairs, value = gradients_of_loss(loss, var_list, grad_loss, aggregation_method)
-        return self._apply(pairs, global_step, report=report, loss=value)
+        return self._apply(pairs, global_step, report=report, diagnostics=diagnostics, loss=value)
 
     def compute_gradients(
         self,
@@ -208,6 +210,7 @@ class Optimizer:
         name: str | None = None,
         *,
         report: bool = False,
+        diagnostics: bool = False,
     ) -> StepReport:
         """Update the variables in place by their gradients.
 
@@ -218,6 +221,7 @@ class Optimizer:
             global_step: a Variable that is incremented by one after the updates.
             name: accepted for compatibility with TF1; unused.
             report: whether to measure gradients, weights, updates and slots of each variable, in the same pass.
+            diagnostics: whether to measure these, and what the optimizer's own theory says of the step.
 
         Returns:
             A report of the step.
@@ -231,7 +235,7 @@ class Optimizer:
             KeyboardInterrupt, or another exception raised by a signal handler: if it interrupts an update, some
                 elements are updated and others are not. The step counts.
         """
-        return self._apply(grads_and_vars, global_step, report=report)
+        return self._apply(grads_and_vars, global_step, report=report, diagnostics=diagnostics)
 
     def _apply(
         self,
@@ -239,6 +243,7 @@ class Optimizer:
         global_step: Variable | None,
         *,
         report: bool,
+        diagnostics: bool = False,
         loss: float | None = None,
     ) -> StepReport:
         """Implement apply_gradients; `loss` is the loss, if known."""
@@ -246,7 +251,15 @@ class Optimizer:
         update = self.update
         with update.lock.held if update.lock else _UNLOCKED:
             number = update.steps + 1 if global_step is None else next_global_step(global_step)
-            step = Step(number, gradients, variables, update.hyperparameters(), detailed=report, loss=loss)
+            step = Step(
+                number,
+                gradients,
+                variables,
+                update.hyperparameters(),
+                report or diagnostics,
+                loss,
+                diagnosed=diagnostics,
+            )
             try:
                 return self._hand_on(self.transformations, step)
             finally:  # an update counts even if it was interrupted or could not be reported

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from optim.clip import clip_scale
 from optim.kernels import measure
@@ -42,6 +44,9 @@ class Step:
         skipped: whether the step changes nothing.
         applied: whether the variables have been updated.
         known_norm: the global norm if it has been computed; an update that measures it sets it.
+        diagnosed: whether the report includes `seen`.
+        seen: what the optimizer's theory says of each variable: name → float64[variables], NaN where it says nothing.
+        clipping: what an adaptive clipping saw, by name.
     """
 
     number: int
@@ -57,6 +62,9 @@ class Step:
     skipped: bool = False
     applied: bool = False
     known_norm: float | None = None
+    diagnosed: bool = False
+    seen: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    clipping: dict[str, float] = field(default_factory=dict)
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -88,6 +96,13 @@ class Step:
         pairs = zip(self.arrays, self.variables, strict=True)
         return [variable for array, variable in pairs if measure.count_nonfinite([array])]
 
+    def see(self, i: int, values: Mapping[str, float]) -> None:
+        """Note what the optimizer's theory says of the i-th variable."""
+        for name, value in values.items():
+            if name not in self.seen:
+                self.seen[name] = np.full(len(self.variables), math.nan)
+            self.seen[name][i] = value
+
     def keep_norm_within(self, bound: float) -> None:
         """Clip the gradients, after `clip` so far, by their global norm.
 
@@ -113,5 +128,6 @@ class Step:
         # If the norm is finite, so are all elements.
         nonfinite = 0 if math.isfinite(norm) else self.nonfinite
         return StepReport(
-            self.number, rate, norm, self.clip_norm, self.clipped, nonfinite, self.skipped, variables, self.loss
+            self.number, rate, norm, self.clip_norm, self.clipped, nonfinite, self.skipped, variables, self.loss,
+            self.clipping,
         )  # fmt: skip

@@ -29,6 +29,7 @@ def with_summaries(
     *,
     clock: Callable[[], float] = time.monotonic,
     layout: bool = True,
+    diagnostics: bool = False,
 ) -> Optimizer:
     """Wrap an optimizer to log its steps: one Summary at each due step, and once a layout of custom scalars.
 
@@ -49,6 +50,8 @@ def with_summaries(
     | `weights/norm/<var>`, `updates/norm/<var>` | after the step; of the step's change |
     | `updates/ratio/<var>` | the update's norm over the weights' |
     | `slots/<slot>/<mean, norm, max>/<var>` | after the step |
+    | `clipping/<what>` | of an adaptive clipping, as its wrapper says |
+    | `optimizer/<what>/<var>` | what the optimizer's own theory says of the step, with `diagnostics` |
     | `histograms/gradients/<var>`, `histograms/weights/<var>` | before clipping; after the step |
 
     An IndexedSlices gradient counts as the dense array that it represents: 0 in rows that it does not name, and with
@@ -66,6 +69,7 @@ def with_summaries(
         clock: returns seconds since any fixed time, for `train/global_step_per_sec`.
         layout: whether to log a layout of custom scalars; pass False if the run has its own, since TensorBoard shows
             one per run.
+        diagnostics: whether to log what the optimizer's own theory says; see "What a report says of an optimizer".
 
     Raises:
         TypeError: a number of steps is not an integer; `variables` is not a list of Variables and names; histograms are
@@ -97,15 +101,16 @@ def with_summaries(
     if writer is None:  # a rank of GradientMonitor may have none
         raise TypeError("writer must be a SummaryWriter or an EventFileWriter, got NoneType")
     telemetry = Telemetry(writer, every_n_steps, histograms_every_n_steps, variables, clock, layout=layout)
-    logged = wrapped(optimizer, _Summaries, telemetry)
+    logged = wrapped(optimizer, _Summaries, telemetry, diagnostics=diagnostics)
     if any(isinstance(inside, _Summaries) and inside.writer is writer for inside in optimizer.transformations):
         raise ValueError(f"this optimizer already logs to {writer.path}: use another writer")
     return logged
 
 
 class _Summaries(Transformation):
-    def __init__(self, telemetry: Telemetry) -> None:
+    def __init__(self, telemetry: Telemetry, *, diagnostics: bool) -> None:
         self._telemetry = telemetry
+        self._diagnostics = diagnostics
 
     @property
     def writer(self) -> EventFileWriter | None:
@@ -120,7 +125,11 @@ class _Summaries(Transformation):
             names = telemetry.names_of(step.variables)
             step.measured |= due
             step.detailed |= due and telemetry.looks_at_variables
+            step.diagnosed |= step.detailed and self._diagnostics
+        given = step.variables
         report = onward(step)
+        if step.variables is not given:  # a wrapper inside has left some out
+            names = telemetry.names_of(step.variables) if names else ()
         telemetry.observe(report, names)
         if histograms_due and not report.skipped:
             values = [variable.value for variable in step.variables]

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, ParamSpec
 from optim.optimizers.driver import Optimizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from optim.checkpoints.state import CheckpointArray
     from optim.optimizers.step import Step
     from optim.telemetry.report import StepReport
+    from optim.variable import Variable
 
 __all__ = ["Transformation", "wrapped"]
 
@@ -64,6 +65,12 @@ class Transformation:
     def state(self, name: str) -> Iterable[CheckpointArray]:
         """What a Saver saves or restores, under names that begin with the optimizer's name."""
         return ()
+
+    def state_of(
+        self, name: str, variables: Sequence[Variable], stored: Collection[str] | None
+    ) -> Iterable[CheckpointArray]:
+        """As `state`, if it depends on the variables; the arguments are those of `Stateful.state`."""
+        return self.state(name)
 
 
 def wrapped(

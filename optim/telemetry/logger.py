@@ -162,11 +162,19 @@ class Telemetry:
             tags["gradients/clip_norm"] = report.clip_norm
             tags["gradients/clipped"] = report.clipped
             tags["gradients/clipped_fraction"] = self._clipped.share
+        tags |= {f"clipping/{name}": value for name, value in report.clipping.items()}
         return tags
 
     def _template(self, tags: tuple[str, ...], names: tuple[str, ...], measured: VariableReports) -> _Template:
         """The template for these tags, and for the measured values of the variables with these names."""
-        key = (tags, names, measured.slots, measured.measured)
+        seen = {name: ~np.isnan(values) for name, values in measured.seen.items()}
+        key = (
+            tags,
+            names,
+            measured.slots,
+            measured.measured,
+            *((name, there.tobytes()) for name, there in seen.items()),
+        )
         if key not in self._templates:
             if len(self._templates) >= _MOST_TEMPLATES:
                 self._templates.clear()
@@ -174,9 +182,13 @@ class Telemetry:
             heads += [f"slots/{slot}/{stat}" for slot in measured.slots for stat in _OF_A_SLOT]
             chosen = [self._chosen is None or name in self._chosen for name in names]
             shown = [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
-            scalars = summaries.ScalarsTemplate([*tags, *(f"{head}/{name}" for head in heads for name in shown)])
             rows = [*measured.measured, *[True] * len(_OF_A_SLOT) * len(measured.slots)]
-            self._templates[key] = _Template(scalars, np.flatnonzero(np.outer(rows, chosen)))
+            there = np.vstack([np.outer(rows, chosen), *(np.logical_and(chosen, known) for known in seen.values())])
+            of_variables = [f"{head}/{name}" for head in heads for name in shown]
+            of_variables += [
+                f"optimizer/{what}/{names[i]}" for what, known in seen.items() for i in np.flatnonzero(known & chosen)
+            ]
+            self._templates[key] = _Template(summaries.ScalarsTemplate([*tags, *of_variables]), np.flatnonzero(there))
         return self._templates[key]
 
     def _new_name(self, variable: Any) -> str:

@@ -72,6 +72,7 @@ class Observation(NamedTuple):
         learning_rate: the rate; NaN if it is not known.
         detailed: whether each variable was measured.
         histograms: (kind, name, array) for each, if they are due: they may be made when they are asked for.
+        clipping: as in `StepReport`.
     """
 
     step: int
@@ -81,6 +82,7 @@ class Observation(NamedTuple):
     learning_rate: float
     detailed: bool
     histograms: Iterable[tuple[str, str, NDArray[Any]]]
+    clipping: Mapping[str, float] = {}
 
     def kept(self) -> Self:
         """The same, independent of the arrays that were measured."""
@@ -92,7 +94,15 @@ class Observation(NamedTuple):
         clipped = self.clip_norm is not None and norm is not None and norm > self.clip_norm
         reports = () if variables is None else variables
         return StepReport(
-            self.step, self.learning_rate, norm, self.clip_norm, clipped, nonfinite, variables=reports, loss=loss
+            self.step,
+            self.learning_rate,
+            norm,
+            self.clip_norm,
+            clipped,
+            nonfinite,
+            variables=reports,
+            loss=loss,
+            clipping=self.clipping,
         )
 
 
@@ -189,9 +199,13 @@ class Measurement:
         names, sizes = self._names, sizes[:count]
         if len(kept) < count:
             names, sizes = [names[i] for i in kept], [sizes[i] for i in kept]
-        has = {f"has_{what}": what in blocks for what in ("weights", "updates")}
+        has_weights, has_updates = "weights" in blocks, "updates" in blocks
         nonfinite = 0 if math.isfinite(norm) else int(stats[:, NONFINITE].sum())
-        return Measured(norm, nonfinite, VariableReports(names, sizes, self._slots, stats, **has))
+        return Measured(
+            norm,
+            nonfinite,
+            VariableReports(names, sizes, self._slots, stats, has_weights=has_weights, has_updates=has_updates),
+        )
 
     def _norm(self, squares: list[float], kept: list[int]) -> float:
         """The global norm; gradients in the host's memory are read again if float64 is too narrow for their squares."""

@@ -125,6 +125,7 @@ class GradientMonitor:
         slots: Mapping[str, Any] | None = None,
         global_norm: Any = None,
         scale: Any = 1.0,
+        clipping: Mapping[str, float] | None = None,
     ) -> StepReport:
         """Record a step, and log it if it is due.
 
@@ -147,6 +148,7 @@ class GradientMonitor:
                 is measured. Parameters whose norms are not known on this rank are then left out.
             scale: what the gradients have been multiplied by: the scale of the loss, if they are not unscaled yet; or
                 min(1, c / norm), if they have been clipped. Their norms are divided by it, `global_norm` is not.
+            clipping: what a clipping that follows the norms saw, such as `ZClip.seen`: logged under `clipping/`.
 
         Returns:
             The step's report: the global norm if it was measured, and at a due step each variable.
@@ -162,7 +164,7 @@ class GradientMonitor:
             step, gradients, weights, clip_norm, learning_rate,
             updates=updates, slots=slots, global_norm=global_norm, scale=scale,
         )  # fmt: skip
-        return self.log(measured, loss)
+        return self.log(measured._replace(clipping=clipping or {}), loss)
 
     def measure(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -55,6 +55,7 @@ class VariableReport:
         weight_norm: L2 norm of the weights after the step.
         update_norm: L2 norm of the change that the step made to them.
         slots: slot name → report.
+        seen: what the optimizer's theory says, by name, if that was requested.
     """
 
     name: str
@@ -65,6 +66,7 @@ class VariableReport:
     weight_norm: float
     update_norm: float
     slots: dict[str, SlotReport]
+    seen: dict[str, float] = field(default_factory=dict)
 
     @property
     def gradient_zero_fraction(self) -> float:
@@ -87,11 +89,13 @@ class VariableReports(Sequence[VariableReport]):
         stats: float64[variables, width]: a rule's columns of `kernels.stats`.
         has_weights: whether the stats have the weights' norms.
         has_updates: whether they have the updates'.
+        seen: what the optimizer's theory says: name → float64[variables], NaN for those of which it says nothing.
 
     Attributes:
         names: the variables' names.
         slots: the slots' names.
         stats: as given.
+        seen: as given.
         measured: for each of the first five rows of `values`, whether it was measured.
 
     >>> reports = VariableReports(["w"], [4], [], np.array([[25.0, 100.0, 1.0, 2.0, 0.0]]))
@@ -108,20 +112,28 @@ class VariableReports(Sequence[VariableReport]):
         *,
         has_weights: bool = True,
         has_updates: bool = True,
+        seen: Mapping[str, NDArray[np.float64]] | None = None,
     ) -> None:
         self.names = tuple(names)
         self.slots = tuple(slots)
         self.measured = (True, has_weights, has_updates, True, has_weights and has_updates)
         self._sizes = sizes
         self.stats = stats
+        self.seen = dict(seen or {})
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
-        """float64[5 + 3 * slots, variables]: the values that telemetry logs.
+        """float64[5 + 3 * slots + seen, variables]: the values that telemetry logs.
 
         Rows: the norms of gradient, weights and update, the fraction of the gradient that is 0, the update's norm over
-        the weights', which is NaN if they are 0; then mean, norm and largest element of each slot.
+        the weights', which is NaN if they are 0; then mean, norm and largest element of each slot; then `seen`.
         """
+        if self.seen:
+            return np.vstack([self._of_stats(), *self.seen.values()])
+        return self._of_stats()
+
+    def _of_stats(self) -> NDArray[np.float64]:
+        """The values that follow from the stats."""
         stats, sizes = self.stats.T, np.asarray(self._sizes)
         values = np.empty(stats.shape)
         mean, norm, most = (values[SLOTS + k :: SLOT_WIDTH] for k in range(SLOT_WIDTH))
@@ -152,11 +164,13 @@ class VariableReports(Sequence[VariableReport]):
     def __getitem__(self, index: int | slice) -> VariableReport | tuple[VariableReport, ...]:
         if isinstance(index, slice):
             return tuple(self[i] for i in range(*index.indices(len(self))))
-        gradient, weights, update, _, _, *slots = self.values[:, index].tolist()
+        gradient, weights, update, _, _, *rest = self.values[:, index].tolist()
+        slots, seen = rest[: SLOT_WIDTH * len(self.slots)], rest[SLOT_WIDTH * len(self.slots) :]
         zeros, nonfinite = (int(self.stats[index, column]) for column in (ZEROS, NONFINITE))
         of_slots = {slot: SlotReport(*slots[SLOT_WIDTH * k :][:SLOT_WIDTH]) for k, slot in enumerate(self.slots)}
         return VariableReport(
-            self.names[index], int(self._sizes[index]), gradient, zeros, nonfinite, weights, update, of_slots
+            self.names[index], int(self._sizes[index]), gradient, zeros, nonfinite, weights, update, of_slots,
+            {name: value for name, value in zip(self.seen, seen, strict=True) if not math.isnan(value)},
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -186,6 +200,7 @@ class StepReport:
         skipped: whether the step was skipped, and changed nothing: see `skip_nonfinite_steps`.
         variables: what was done to each variable, in the order given, if that was requested.
         loss: the loss before the update, if minimize computed it; None if the caller provided the gradients.
+        clipping: what an adaptive clipping saw, by name, such as the norm's "z".
     """
 
     step: int
@@ -197,6 +212,7 @@ class StepReport:
     skipped: bool = False
     variables: Sequence[VariableReport] = field(default=(), repr=False)
     loss: float | None = None
+    clipping: Mapping[str, float] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
         from optim.telemetry.display import step_html  # noqa: PLC0415 - for notebooks only

@@ -25,10 +25,14 @@ CLASSES = {
     UndecodableError UndecodableTextError UnfinishedTailWarning Verdict ZeroFilledError
     """,
     "optim": """
-    AdadeltaOptimizer AdagradOptimizer AdamOptimizer AdamWOptimizer AggregationMethod Coordinator
+    AMSGradOptimizer AdEMAMixOptimizer AdaMaxOptimizer AdadeltaOptimizer AdafactorOptimizer AdagradDAOptimizer
+    AdagradOptimizer AdamOptimizer AdamWOptimizer AdaptiveClipping AggregationMethod Coordinator
     ExponentialMovingAverage FtrlOptimizer GradientDescentOptimizer GradientMonitor GradientTape IndexedSlices
-    LionOptimizer LooperThread MomentumOptimizer NAdamOptimizer Optimizer Queue QueueRunner RMSPropOptimizer
-    Rule Saver Schedule ShutDown SlotReport StepReport Update Variable VariableReport VariableReports
+    LARSOptimizer LambOptimizer LazyAdamOptimizer LionOptimizer LooperThread MomentumOptimizer
+    MovingAverageOptimizer MultitaskOptimizerWrapper MuonOptimizer NAdamOptimizer Optimizer ProdigyOptimizer
+    ProximalAdagradOptimizer ProximalGradientDescentOptimizer Queue QueueRunner RAdamOptimizer RMSPropOptimizer
+    Rule Saver Schedule ScheduleFreeAdamW ScheduleFreeSGD ShutDown SlotReport SoapOptimizer StepReport Update
+    Variable VariableClippingOptimizer VariableReport VariableReports ZClip
     """,
 }
 FUNCTIONS = {
@@ -38,18 +42,26 @@ FUNCTIONS = {
     tensor text verify verify_logdir video write_graph zero_fraction
     """,
     "optim": """
-    clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value clip_gradients_by_norm
-    clip_gradients_by_percentile clip_gradients_by_value cosine_decay cosine_decay_restarts
-    exponential_decay get_num_threads global_norm global_step gradients inverse_time_decay join_schedules
-    latest_checkpoint linear_cosine_decay linear_warmup name_scope natural_exp_decay noisy_linear_cosine_decay
-    piecewise_constant polynomial_decay set_num_threads skip_nonfinite_steps stop_gradient trace_graph trace_run
-    with_summaries
+    adaptive_clipping_fn clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value
+    clip_gradients_by_global_norm clip_gradients_by_history clip_gradients_by_norm clip_gradients_by_percentile
+    clip_gradients_by_unit clip_gradients_by_value clip_gradients_by_zscore cosine_decay cosine_decay_restarts
+    exponential_decay extend_with_decoupled_weight_decay get_num_threads global_norm global_step gradients
+    inverse_time_decay join_schedules latest_checkpoint linear_cosine_decay linear_warmup name_scope
+    natural_exp_decay noisy_linear_cosine_decay piecewise_constant polynomial_decay set_num_threads
+    skip_nonfinite_steps stop_gradient trace_graph trace_run with_summaries
     """,
 }
 NEW = {
     "summaries": "Audio Config ConfigError Exported GlobalSummaryWriter Images Verdict compare export verify "
     "verify_logdir",
-    "optim": "Rule Update",
+    "optim": """
+    AMSGradOptimizer AdEMAMixOptimizer AdaMaxOptimizer AdafactorOptimizer AdagradDAOptimizer AdaptiveClipping
+    LARSOptimizer LambOptimizer LazyAdamOptimizer MovingAverageOptimizer MultitaskOptimizerWrapper MuonOptimizer
+    ProdigyOptimizer ProximalAdagradOptimizer ProximalGradientDescentOptimizer RAdamOptimizer Rule
+    ScheduleFreeAdamW ScheduleFreeSGD SoapOptimizer Update VariableClippingOptimizer ZClip adaptive_clipping_fn
+    clip_gradients_by_global_norm clip_gradients_by_history clip_gradients_by_unit clip_gradients_by_zscore
+    extend_with_decoupled_weight_decay
+    """,
 }
 """Names that version 0.1.0.dev0 did not have yet."""
 
