@@ -15,6 +15,7 @@ from summaries.words import counted, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from summaries.auditing.claims import Claim
     from summaries.auditing.curves import Curve
     from summaries.reading.annotations import Note
 
@@ -46,6 +47,7 @@ class Finding:
         evidence: numbers by name; the page of the rule explains them.
         count: how often it occurred.
         others: other tags that show it, too.
+        claims: what the message says of points, as data that the run proves.
     """
 
     code: str
@@ -58,6 +60,7 @@ class Finding:
     evidence: Mapping[str, float | int | str] = field(default_factory=dict)
     count: int = 1
     others: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
 
     def __repr__(self) -> str:
         parts = [f"{self.code} {self.name}, {self.severity.name}, run={quoted(self.run)}"]

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.claims import Extreme, Jump, Move, Point
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.gradients import overflows
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.course import trend_between
 from summaries.auditing.statistics.excursions import Excursions, Peak
+from summaries.reading.series import Series
 from summaries.robust import OF_MEDIAN, TAIL_TELLS, Blocks, blocks, in_sigmas, median, sigma, since
 from summaries.words import beside, counted
 
@@ -109,9 +111,10 @@ def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Hits:
         positive = series.value > 0
         if np.count_nonzero(positive) < limit.min_points:
             continue
-        step, log = series.step[positive], np.log10(series.value[positive])
+        series = Series(series.tag, series.step[positive], series.wall_time[positive], series.value[positive])
+        log = np.log10(series.value)
         cut = blocks(log, min(_BLOCKS, len(log) // 5))
-        hit = _climb(signal.tag, step, log, cut, limit) or _burst(run, signal.tag, step, log, cut, limit)
+        hit = _climb(series, log, cut, limit) or _burst(run, series, log, cut, limit)
         if hit is None:
             continue
         harmless = hit.severity is None and (_is_still_learning(run, hit) or _was_an_accident(run, hit))
@@ -135,7 +138,7 @@ def _was_an_accident(run: Signals, hit: Hit) -> bool:
     return min(len(before), len(after)) >= _NEAR and median(after[-max(len(after) // 5, _NEAR) :]) <= median(before)
 
 
-def _climb(tag: str, step: Ints, log: Floats, cut: Blocks, limit: ExplodingNormLimits) -> Hit | None:
+def _climb(series: Series, log: Floats, cut: Blocks, limit: ExplodingNormLimits) -> Hit | None:
     """Find a lasting rise: blocks whose median is far above an earlier one, and above all blocks before that one."""
     level = cut.median
     if cut.length < _LONG:
@@ -163,9 +166,12 @@ def _climb(tag: str, step: Ints, log: Floats, cut: Blocks, limit: ExplodingNormL
     stop = int(np.flatnonzero(high)[-1]) + first
     left = bottom + _nearest(log[bottom : max(start, bottom + 1)], float(lowest[k]))
     there = int(cut.start[first + top]) + _nearest(log[cut.start[first + top] :][: cut.length], float(after[top]))
+    step, highest = series.step, left + int(np.argmax(log[left:]))
+    climb = Move.of(series.tag, series, left, there, "climbs")
+    higher = "; ", Extreme("", Point.of(series, highest), int(step[left]), int(step[-1]))
     return Hit(
-        f"{tag} climbs from {10 ** log[left]:.4g} at step {step[left]} to {10 ** log[there]:.4g} at step {step[there]}",
-        (tag,),
+        (climb, *(higher if log[highest] > log[there] + _AT_A_LEVEL else ())),
+        (series.tag,),
         (step[start], step[cut.start[stop] + cut.length - 1]),
         {"level before": low, "peak level": peak, "factor": peak / low},
     )
@@ -186,7 +192,7 @@ def _end(log: Floats, level: float, length: int) -> float:
     return float(max(level - error / np.sqrt(length), median(log[-_LAST:]) - error / np.sqrt(_LAST)))
 
 
-def _burst(run: Signals, tag: str, step: Ints, log: Floats, cut: Blocks, limit: ExplodingNormLimits) -> Hit | None:
+def _burst(run: Signals, series: Series, log: Floats, cut: Blocks, limit: ExplodingNormLimits) -> Hit | None:
     """Find steps whose norm is far above every level of the run, but which are too few for the medians of `_climb`."""
     usual = _highest_before(cut, len(log))
     begin = int(np.ceil(limit.warm_up * len(log)))
@@ -205,10 +211,12 @@ def _burst(run: Signals, tag: str, step: Ints, log: Floats, cut: Blocks, limit: 
     peak = max(peaks, key=lambda peak: float(log[peak.top]))
     clips = bool(run.of("clipped", "clipped_fraction", "clip_norm", "clipped_global_norm"))
     most = 10 ** max(float(usual[peak.top]), peak.level)
+    step = series.step
+    top = Jump(series.tag, Point.of(series, peak.top), int(step[peaks[0].first]), int(step[peaks[-1].last]), most)
+    several = "" if len(peaks) == 1 else f"; {len(peaks)} such jumps"
     return Hit(
-        f"{tag} jumps to {10 ** log[peak.top]:.4g} at step {step[peak.top]}, usually at most {most:.4g}"
-        f"{'' if len(peaks) == 1 else f'; {len(peaks)} such jumps'}{'; clipping limits the effect' if clips else ''}",
-        (tag,),
+        (top, f"{several}{'; clipping limits the effect' if clips else ''}"),
+        (series.tag,),
         (step[peaks[0].first], step[peaks[-1].last]),
         {"peak": 10 ** log[peak.top], "usual": most, "sigmas": peak.sigmas},
         len(peaks),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.claims import Level, Move
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.gradients import overflows
 from summaries.auditing.rules.losses.overfitting import overfitting
@@ -145,20 +146,21 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
         ]
         if not peaks or recur_as_restarts(series.value, peaks):
             continue
-        worst = max(peaks, key=lambda peak: peak.sigmas)
         step, value = series.step, series.value
+        worst = max(peaks, key=lambda peak: float(value[peak.top]) - peak.level)
         lasts = worst.last - worst.first >= _LASTS
         before = max(worst.first - 1, 0)
         low = typical(value, before) if lasts else before
         after = _recovered(value, worst, float(value[low]))
-        how, back = ("rises", f", and is {value[after]:.4g} at step {step[after]}") if lasts else ("jumps", "")
+        top = low + int(np.argmax(value[low : after + 1]))
+        rise = Move.of(signal.tag, series, low, top, "rises" if lasts else "jumps", tags=signal.tags)
+        back = (", and is ", Level.of("", series, after, after, tags=signal.tags), f" at step {step[after]}")
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
         yield Hit(
-            f"{signal.tag} {how} from {value[low]:.4g} at step {step[low]} to {value[worst.top]:.4g} at step"
-            f" {step[worst.top]}{back}; the rise is {_times(worst.sigmas)} its noise{several}",
+            (rise, *(back if lasts else ()), f"; the rise is {_times(worst.sigmas)} its noise{several}"),
             signal.tags,
             (step[peaks[0].first], step[peaks[-1].last]),
-            {"peak": value[worst.top], "level": value[low], "sigmas": worst.sigmas, "step": step[worst.top]},
+            {"peak": value[top], "level": value[low], "sigmas": worst.sigmas, "step": step[top]},
             len(peaks),
         )
 
