@@ -46,7 +46,7 @@ class Point(NamedTuple):
         return bool((series.value[series.step == self.step] == self.value).any())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Claim:
     """Something that a finding says.
 
@@ -71,7 +71,7 @@ class Claim:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Move(Claim):
     """The tag goes from one point to a later one: "loss falls from 2.3 at step 0 to 0.1 at step 90"."""
 
@@ -94,7 +94,7 @@ class Move(Claim):
         return f"{self.name} {self.verb} from {a} at step {self.first.step} to {b} at step {self.last.step}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lost(Move):
     """A fall to an end that is half way back, or further, to where the tag had come from."""
 
@@ -102,10 +102,10 @@ class Lost(Move):
 
     def _is_shown_by(self, series: Series) -> bool:
         gained, lost = self.first.value - self.before.value, self.first.value - self.last.value
-        return Move._is_shown_by(self, series) and self.before.is_of(series) and lost >= _HALF * gained > 0
+        return super()._is_shown_by(series) and self.before.is_of(series) and lost >= _HALF * gained > 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Extreme(Claim):
     """The highest point between two steps: "its highest point is 7.1 at step 80"."""
 
@@ -120,7 +120,7 @@ class Extreme(Claim):
         return f"its highest point is {self.top.value:.4g} at step {self.top.step}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Jump(Extreme):
     """The highest point of its time, far above what most points before it are: "norm jumps to 90 at step 40"."""
 
@@ -128,14 +128,14 @@ class Jump(Extreme):
 
     def _is_shown_by(self, series: Series) -> bool:
         before = series.value[series.step < self.top.step]
-        return Extreme._is_shown_by(self, series) and median(before) <= self.usual < self.top.value
+        return super()._is_shown_by(series) and median(before) <= self.usual < self.top.value
 
     def __str__(self) -> str:
         top, usual = told_apart(self.top.value, self.usual)
         return f"{self.name} jumps to {top} at step {self.top.step}, usually at most {usual}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Level(Claim):
     """The median of the points from one step to another, both included; the words are its number, or `text`."""
 
@@ -161,7 +161,7 @@ class Level(Claim):
         return self.text or f"{self.value:.4g}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shift(Claim):
     """One level is followed by another: "loss falls from about 10.4 to about 4.1"; a level of one point is that."""
 
@@ -187,7 +187,7 @@ class Shift(Claim):
         return f"{self.name} {self.verb} from {a} to {b}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NotBetter(Claim):
     """Nothing was learnt: the last tenth of a loss is no lower than its first point or its first tenth."""
 
@@ -199,7 +199,7 @@ class NotBetter(Claim):
         return "nothing was learnt"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Share(Claim):
     """How many points, from a step on, are above a bound, or exactly a value: "above 10 at 3 of 40 points".
 

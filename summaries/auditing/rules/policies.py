@@ -40,7 +40,7 @@ class PolicyCollapseLimits(Limits):
     lost: float = proportion(0.75)  # of the gain
     gain: float = at_least(0, 0.5)  # of the first level
     min_points: int = whole(10, 5)  # of an entropy
-    min_rewards: int = whole(12, 12)  # points of a reward
+    min_rewards: int = whole(30, 12)  # points of a reward
     max_kl: float = above(0, 10.0)  # in nats, of one update
     min_kl: float = at_least(0, 1e-6)  # in nats, of one update
     min_zeros: int = whole(10, 5)  # of a divergence, up to its last point
@@ -79,8 +79,8 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         early = " within the first half" if 2 * first <= n else ""
         yield Hit(
             (
-                *(f"{signal.tag} falls from ", replace(before, text=f"{before.value:.3g}"), " to "),
-                *(replace(after, text=f"{after.value:.4g}"), f"{early}: the policy does not explore"),
+                *(f"{signal.tag} falls from ", before, " to "),
+                *(after, f"{early}: the policy does not explore"),
             ),
             (signal.tag,),
             series.step[first:],

@@ -10,8 +10,8 @@ import numpy as np
 from summaries.auditing.claims import Extreme, Jump, Move, Point
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.gradients import overflows
+from summaries.auditing.rules.progress import learns_since
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
-from summaries.auditing.statistics.course import trend_between
 from summaries.auditing.statistics.excursions import Excursions, Peak
 from summaries.reading.series import Series
 from summaries.robust import OF_MEDIAN, TAIL_TELLS, Blocks, blocks, in_sigmas, median, sigma, since
@@ -28,7 +28,6 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("global_norm", "gradient_norm", of_moments=True)
 _SHOW_OVERFLOWS = "nonfinite", "global_norm", "part_norm", "gradient_norm", "loss_scale"
-_SURE = 2.0  # standard deviations of a trend by chance
 _MANY = 4  # jumps: fewer may be accidents
 _NEAR = 5  # points: jumps this close together are one event
 _BLOCKS, _STRETCHES = 60, 200  # levels that a climb shows in; stretches that show a jump of several steps
@@ -88,7 +87,8 @@ def _non_finite(signals: Iterable[Signal]) -> list[tuple[Signal, Ints]]:
 
 def _overflows(run: Signals, signal: Signal, at: Ints, limit: overflows.OverflowLimits) -> bool:
     """Whether gradients that are not finite are rare overflows, and losses are finite except at such steps."""
-    return overflows.are_few(at, len(signal.standing), limit) and all(
+    points = len(signal.standing) + overflows.lowered(run, signal.standing.step[at])  # while a scale is found
+    return overflows.are_few(at, points, limit) and all(
         overflows.skipped(run, loss.standing, limit) for loss in run.of("loss")
     )
 
@@ -117,16 +117,20 @@ def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Hits:
         hit = _climb(series, log, cut, limit) or _burst(run, series, log, cut, limit)
         if hit is None:
             continue
-        harmless = hit.severity is None and (_is_still_learning(run, hit) or _was_an_accident(run, hit))
-        yield replace(hit, severity=Severity.WARNING) if harmless else hit
+        yield replace(hit, severity=_weight(run, hit)) if hit.severity is None and hit.steps is not None else hit
 
 
-def _is_still_learning(run: Signals, hit: Hit) -> bool:
-    """Whether the objective falls in spite of the norm, from there to the end of the run."""
-    if run.objective is None or hit.steps is None or not len(run.objective.finite):
-        return False
-    loss = run.objective.finite
-    return trend_between(loss, hit.steps[0], int(loss.step[-1])) < -_SURE
+def _weight(run: Signals, hit: Hit) -> Severity | None:
+    """What a norm that climbs or jumps does to the loss: a note if that goes on falling, a warning if it does not rise.
+
+    A few jumps were accidents if the loss ends no higher than its median until then.
+    """
+    assert hit.steps is not None
+    goes_on = learns_since(run, hit.steps[0])
+    if goes_on:
+        return Severity.INFO
+    harmless = (goes_on is None and run.objective is not None) or _was_an_accident(run, hit)
+    return Severity.WARNING if harmless else None
 
 
 def _was_an_accident(run: Signals, hit: Hit) -> bool:
@@ -210,15 +214,19 @@ def _burst(run: Signals, series: Series, log: Floats, cut: Blocks, limit: Explod
         return None
     peak = max(peaks, key=lambda peak: float(log[peak.top]))
     clips = bool(run.of("clipped", "clipped_fraction", "clip_norm", "clipped_global_norm"))
-    most = 10 ** max(float(usual[peak.top]), peak.level)
+    first, last, value = peaks[0].first, peaks[-1].last, series.value
+    top = first + int(np.argmax(log[first : last + 1]))
+    most = max(10 ** max(float(usual[top]), peak.level), median(value[:top]))
     step = series.step
-    top = Jump(series.tag, Point.of(series, peak.top), int(step[peaks[0].first]), int(step[peaks[-1].last]), most)
+    jump = Jump(series.tag, Point.of(series, top), int(step[first]), int(step[last]), most)
+    if not jump.holds(series):
+        return None
     several = "" if len(peaks) == 1 else f"; {len(peaks)} such jumps"
     return Hit(
-        (top, f"{several}{'; clipping limits the effect' if clips else ''}"),
+        (jump, f"{several}{'; clipping limits the effect' if clips else ''}"),
         (series.tag,),
-        (step[peaks[0].first], step[peaks[-1].last]),
-        {"peak": 10 ** log[peak.top], "usual": most, "sigmas": peak.sigmas},
+        (step[first], step[last]),
+        {"peak": value[top], "usual": most, "sigmas": peak.sigmas},
         len(peaks),
         Severity.INFO if clips else None,
     )

@@ -14,6 +14,7 @@ from summaries.words import listed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
@@ -59,6 +60,8 @@ def vanishing_gradient(run: Signals, limit: VanishingGradientLimits) -> Hits:
         if usual <= 0 or began <= 0:
             continue
         ratio = late[variable] / usual
+        if not late[variable] and _may_only_pause(norm.value):
+            continue
         if _is_rounding(variable, early[variable] / began, ratio) and any(
             late[other] >= limit.ratio * usual for other in norms if _layer(other) == _layer(variable)
         ):
@@ -77,6 +80,13 @@ def vanishing_gradient(run: Signals, limit: VanishingGradientLimits) -> Hits:
                 step[-len(step) // 3 :],
                 {"norm": late[variable], "norm of others": usual, "ratio": ratio, "norm at first": early[variable]},
             )
+
+
+def _may_only_pause(value: Floats) -> bool:
+    """Whether a norm, which has been zero in a row before, is not zero at the end for many times as long."""
+    alive = np.flatnonzero(value)
+    pause = int(np.diff(alive, prepend=-1).max(initial=1)) - 1
+    return bool(len(alive)) and len(value) - 1 - int(alive[-1]) < _PAUSES * pause
 
 
 def _norms(run: Signals, min_points: int) -> dict[str, Series]:

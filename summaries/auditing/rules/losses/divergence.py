@@ -189,7 +189,7 @@ def _jumps(level: Floats, best: int, sigmas: float) -> bool:
     return len(change) > best and float(change[best:].max()) > sigmas * sigma(change)
 
 
-def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float) -> Hit:
+def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float) -> Hit | None:
     """Describe a rise from the best level to the level at the end, which begins at the point `since`.
 
     The message quotes values of the curve and their steps. If the last points are back half way to the best level, it
@@ -199,6 +199,8 @@ def _hit(signal: Signal, series: Series, since: int, best: float, end: float, si
     low, last = _last_near(value[: since + 1], best, end), typical(value, len(value) - 1)
     top = low + int(np.argmax(value[low:]))
     rise = Move.of(signal.tag, series, low, last, "rises", tags=signal.tags)
+    if not rise.holds(series):  # it is back
+        return None
     peak = Extreme("", Point.of(series, top), int(step[low]), int(step[-1]), tags=signal.tags)
     higher = value[top] - value[last] > _VISIBLE * (value[top] - value[low])
     return Hit(

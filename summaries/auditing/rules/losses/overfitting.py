@@ -92,15 +92,16 @@ def _rises_for_good(cut: Blocks, values: Floats, rise: float, error: float, limi
     return rises or (stays and rise >= limit.sigmas * settled)
 
 
-def _level_at(loss: Series, step: int, stop: int) -> tuple[float, float]:
-    """The median of the last points until a step, and its standard error, by the noise from there to another step.
-
-    There are at least five of them.
-    """
+def _until(loss: Series, step: int, stop: int) -> tuple[int, int]:
+    """The last points until a step, at least five of them if there are: the index of the first, and after the last."""
     first, last = np.searchsorted(loss.step, (step - _AHEAD * (stop - step), step), "right")
-    part = loss.value[max(min(first, last - _FEW), 0) : max(last, 1)]
-    rest = loss.value[max(last - 1, 0) :]
-    return median(part), OF_MEDIAN * bend(rest) / math.sqrt(len(part))
+    return max(int(min(first, last - _FEW)), 0), max(int(last), 1)
+
+
+def _level_at(loss: Series, step: int, stop: int) -> tuple[float, float]:
+    """The median of the last points until a step, and its standard error, by the noise from there to another step."""
+    first, last = _until(loss, step, stop)
+    return median(loss.value[first:last]), OF_MEDIAN * bend(loss.value[last - 1 :]) / math.sqrt(last - first)
 
 
 def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimits) -> Hit | None:
@@ -115,6 +116,8 @@ def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimi
     lowest_at = int(np.argmin(series.value))
     lowest_then, now = (Level.of(signal.tag, series, at, at) for at in (lowest_at, n - 1))
     rise = Shift.of(lowest_then, now, "rises")
+    if not rise.holds(series):  # it is back
+        return None
     start, since, stop = int(series.step[cut.start[best] + cut.length // 2]), rise.before.first, rise.after.last
     timed = on_the_axis_of(series, own)
     before, unsure = _level_at(timed, since, stop)
@@ -157,9 +160,9 @@ def _told(name: str, loss: Signal, run: str, timed: Series, steps: tuple[int, in
     """
     since, start, stop = steps
     then, now = (int(np.argmin(np.abs(timed.step - step))) for step in (since, stop))
-    last = max(int(np.searchsorted(timed.step, since, "right")), 1)
-    late = int(np.searchsorted(timed.step, stop - (stop - start) * _AHEAD * 2))
-    levels = (max(last - _FEW, 0), last - 1), (min(late, len(timed) - 1), len(timed) - 1)
+    first, last = _until(timed, since, stop)
+    late, end = (int(np.searchsorted(timed.step, step)) for step in (start + _LAST_FIFTH[0] * (stop - start), stop + 1))
+    levels = (first, last - 1), (min(late, end - 1), end - 1)
     about: dict[str, Any] = {"tags": loss.tags, "run": run}
     ends = levels, ((then, then), (now, now))
     told = ([Level.of(name, loss.finite, low, high, **about) for low, high in pair] for pair in ends)

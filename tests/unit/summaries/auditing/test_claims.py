@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from labelled import faults, healthy, losses
 from labelled import runs as labelled
 from labelled.proofs import unproved
-
 from strangers.labels import folders
+
 from summaries import read_logdir
 from summaries.auditing.claims import Extreme, Jump, Level, Lost, Move, NotBetter, Point, Share, Shift, told_apart
 from summaries.auditing.config import Config
