@@ -15,6 +15,7 @@ from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_
 from summaries.auditing.signals.loss_names import LOSS_ROLES
 from summaries.auditing.statistics.course import typical, without_zeros
 from summaries.auditing.statistics.excursions import SHORT, Excursions, Peak
+from summaries.robust import block_medians
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("loss", "validation_loss", of_moments=True)
 _LOSSES = "loss", "validation_loss", "auxiliary_loss"
+_LEVELS = 30
 _CERTAIN = 1000  # times the noise: beyond that the number means little
 _LASTS = 5  # points of a spike whose message says where it ends
 _LONG = 1000  # points: in more, spikes may last
@@ -129,6 +131,7 @@ class LossSpikeLimits(Limits):
     sigmas: float = above(0, 8.0)  # of the noise of a point
     min_rise: float = at_least(0, 0.1)  # of the range of the loss
     min_points: int = whole(30, 20)  # of a loss
+    undone: float = at_least(0, 0.25)  # of the range of levels: a spike by less is a note
 
 
 @RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, unless=overfitting)
@@ -162,6 +165,10 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
             (step[peaks[0].first], step[peaks[-1].last]),
             {"peak": value[top], "level": value[low], "sigmas": worst.sigmas, "step": step[top]},
             len(peaks),
+            None
+            if value[top] - value[low]
+            >= limit.undone * np.ptp(block_medians(series.value, min(len(value) // 5, _LEVELS)))
+            else Severity.INFO,
         )
 
 
