@@ -10,7 +10,7 @@ reads the points that the words name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -27,6 +27,7 @@ __all__ = ["Claim", "Extreme", "Level", "Lost", "Move", "NotBetter", "Point", "S
 _RISING = frozenset(("rises", "jumps", "climbs", "comes back up"))
 _DIGITS = 4, 5, 6, 7
 _HALF = 0.5
+_NOTHING = 0.01  # of a loss: what is no progress
 _LAST_DIGIT = 1e-3  # relative: of a number in four digits
 
 
@@ -189,11 +190,12 @@ class Shift(Claim):
 
 @dataclass(frozen=True)
 class NotBetter(Claim):
-    """Nothing was learnt: the last tenth of a loss is no lower than its first point or its first tenth."""
+    """Nothing was learnt: the last tenth of a loss is no lower than its first point or its first tenth, by 1 %."""
 
     def _is_shown_by(self, series: Series) -> bool:
         tenth = max(len(series) // 10, 1)
-        return median(series.value[-tenth:]) >= min(series.value[0], median(series.value[:tenth]))
+        began = min(float(series.value[0]), median(series.value[:tenth]))
+        return median(series.value[-tenth:]) >= began - _NOTHING * abs(began)
 
     def __str__(self) -> str:
         return "nothing was learnt"
@@ -204,7 +206,7 @@ class Share(Claim):
     """How many points, from a step on, are above a bound, or exactly a value: "above 10 at 3 of 40 points".
 
     Attributes:
-        relation: "above", "exactly" or "at most".
+        relation: "above", "below", "exactly" or "at most".
         bound: what the points are compared with.
         count: how many are like that.
         of: how many there are.
@@ -225,6 +227,10 @@ class Share(Claim):
         part = series.value[series.step >= step]
         return cls(name, relation, bound, _count(part, relation, bound), len(part), step, **about)
 
+    def said(self, text: str) -> Self:
+        """The same claim in other words."""
+        return replace(self, text=text)
+
     def _is_shown_by(self, series: Series) -> bool:
         part = series.value[series.step >= self.first]
         return len(part) == self.of and _count(part, self.relation, self.bound) == self.count
@@ -234,7 +240,7 @@ class Share(Claim):
         return self.text or f"{self.relation} {self.bound:.6g} at {points}"
 
 
-_RELATIONS = {"above": np.greater, "exactly": np.equal, "at most": np.less_equal}
+_RELATIONS = {"above": np.greater, "below": np.less, "exactly": np.equal, "at most": np.less_equal}
 
 
 def _count(values: Floats, relation: str, bound: float) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +39,7 @@ class PolicyCollapseLimits(Limits):
     lost: float = proportion(0.75)  # of the gain
     gain: float = at_least(0, 0.5)  # of the first level
     min_points: int = whole(10, 5)  # of an entropy
-    min_rewards: int = whole(30, 12)  # points of a reward
+    min_rewards: int = whole(12, 12)  # points of a reward
     max_kl: float = above(0, 10.0)  # in nats, of one update
     min_kl: float = at_least(0, 1e-6)  # in nats, of one update
     min_zeros: int = whole(10, 5)  # of a divergence, up to its last point
@@ -136,7 +135,7 @@ def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         (signal.tag,),
         (first, last),
         {"best": level[best], "end": series.value[low], "gained": gained},
-        severity=Severity.WARNING if learnt and not harder else None,
+        severity=Severity.WARNING if learnt and not harder and len(series) > 2 * limit.min_rewards else None,
     )
 
 
@@ -184,7 +183,7 @@ def _stops(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         still = Share.since("", series, first, *(("exactly", 0.0) if none else ("at most", limit.min_kl)))
         words = f"{still.relation} {still.bound:.6g} at the last {zeros} of {n} points"
         yield Hit(
-            (f"{signal.tag} is ", replace(still, text=words), ": the policy does not change any more"),
+            (f"{signal.tag} is ", still.said(words), ": the policy does not change any more"),
             (signal.tag,),
             series.step[first:],
             {"early": median(np.abs(value[: max(first // 5, 1)])), "late": median(np.abs(value[first:]))},

@@ -10,7 +10,7 @@ import numpy as np
 from summaries.auditing.claims import Extreme, Jump, Move, Point
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.gradients import overflows
-from summaries.auditing.rules.progress import learns_since
+from summaries.auditing.rules.progress import learns, learns_since
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.excursions import Excursions, Peak
 from summaries.reading.series import Series
@@ -121,15 +121,15 @@ def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Hits:
 
 
 def _weight(run: Signals, hit: Hit) -> Severity | None:
-    """What a norm that climbs or jumps does to the loss: a note if that goes on falling, a warning if it does not rise.
+    """What a norm does to the loss: a climb is a note if that falls, and a warning if it does not rise.
 
-    A few jumps were accidents if the loss ends no higher than its median until then.
+    Jumps are a warning if it falls, and accidents if there are few, and it ends no higher than its median until then.
     """
     assert hit.steps is not None
     goes_on = learns_since(run, hit.steps[0])
-    if goes_on:
+    if (goes_on or (goes_on is None and learns(run))) and "peak" not in hit.evidence:
         return Severity.INFO
-    harmless = (goes_on is None and run.objective is not None) or _was_an_accident(run, hit)
+    harmless = goes_on or (goes_on is None and run.objective is not None) or _was_an_accident(run, hit)
     return Severity.WARNING if harmless else None
 
 

@@ -28,7 +28,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("loss", "validation_loss", of_moments=True)
 _LOSSES = "loss", "validation_loss", "auxiliary_loss"
-_LEVELS = 30
+_LEVELS = 30  # of a loss, whose range is what there was to learn
 _CERTAIN = 1000  # times the noise: beyond that the number means little
 _LASTS = 5  # points of a spike whose message says where it ends
 _LONG = 1000  # points: in more, spikes may last
@@ -152,8 +152,7 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
         step, value = series.step, series.value
         worst = max(peaks, key=lambda peak: float(value[peak.top]) - peak.level)
         lasts = worst.last - worst.first >= _LASTS
-        before = max(worst.first - 1, 0)
-        low = typical(value, before) if lasts else before
+        low = typical(value, _last_on_level(value, worst)) if lasts else max(worst.first - 1, 0)
         after = _recovered(value, worst, float(value[low]))
         top = low + int(np.argmax(value[low : after + 1]))
         rise = Move.of(signal.tag, series, low, top, "rises" if lasts else "jumps", tags=signal.tags)
@@ -165,11 +164,20 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
             (step[peaks[0].first], step[peaks[-1].last]),
             {"peak": value[top], "level": value[low], "sigmas": worst.sigmas, "step": step[top]},
             len(peaks),
-            None
-            if value[top] - value[low]
-            >= limit.undone * np.ptp(block_medians(series.value, min(len(value) // 5, _LEVELS)))
-            else Severity.INFO,
+            None if value[top] - value[low] >= limit.undone * _range(value) else Severity.INFO,
         )
+
+
+def _range(value: Floats) -> float:
+    """The range of the levels of n ≥ 5 values."""
+    return float(np.ptp(block_medians(value, min(len(value) // _LASTS, _LEVELS))))
+
+
+def _last_on_level(value: Floats, peak: Peak) -> int:
+    """The last point before a spike that is no higher, by its noise, than the level around it."""
+    noise = (float(value[peak.top]) - peak.level) / peak.sigmas
+    low = np.flatnonzero(value[: peak.first] <= peak.level + noise)
+    return int(low[-1]) if len(low) else max(peak.first - 1, 0)
 
 
 def _recovered(value: Floats, peak: Peak, level: float) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from summaries.auditing.claims import Claim, Extreme, Level, Move, NotBetter, Point, Share, told_apart
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.divergence import loss_diverges
+from summaries.auditing.rules.progress import is_early
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import Course, may_be_a_score
 from summaries.robust import changes, median, sigma
@@ -61,7 +62,7 @@ def loss_not_decreasing(run: Signals, limit: LossNotDecreasingLimits) -> Hits:
             return
         is_low = bool(len(series)) and median(np.abs(series.value)) <= limit.low_level
         is_low = is_low and not _is_left_to_learn(run, limit)
-        hit = None if is_low else _flat(signal, series, limit)
+        hit = None if is_low else _flat(run, signal, series, limit)
         if _is_no_more_than_a_note(hit) and len(series) >= _FEW:
             hit = _worse_than_at_first(signal, series, limit) or hit
     if _is_no_more_than_a_note(hit) and not is_low:
@@ -74,21 +75,23 @@ def _is_no_more_than_a_note(hit: Hit | None) -> bool:
     return hit is None or hit.severity is Severity.INFO
 
 
-def _flat(signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
+def _flat(run: Signals, signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
     """Find a loss that ends where it was, as far as its noise shows."""
-    hit = _unchanged(signal, series, limit) if len(series) >= limit.few_points else None
+    hit = _unchanged(run, signal, series, limit) if len(series) >= limit.few_points else None
     if hit is None and len(series) >= limit.min_points:
-        hit = _back_at_its_start(signal, series, limit) or _not_falling(signal, series, limit)
+        hit = _back_at_its_start(signal, series, limit) or _not_falling(run, signal, series, limit)
     return hit
 
 
-def _unchanged(signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
+def _unchanged(run: Signals, signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
     """Find a loss whose whole range is a small part of its level: nothing there is noise, or worth being learnt."""
     value = series.value
     if np.ptp(value) > limit.no_change * abs(median(value)):
         return None
     message = f"{signal.tag} hardly changes in {len(value)} points: ", *_ends(series, signal.tags)
-    return Hit(message, signal.tags, series.step, _range(value))
+    return Hit(
+        message, signal.tags, series.step, _range(value), severity=Severity.INFO if is_early(run, series) else None
+    )
 
 
 def _ends(series: Series, tags: tuple[str, ...]) -> tuple[str | Claim, ...]:
@@ -115,7 +118,7 @@ def _not_moved(run: Signals, limit: LossNotDecreasingLimits) -> Hit | None:
         name = objective.tag if trained is run else f"{objective.tag} of {trained.name}"
         what = f"hardly changes in {len(value)} validations: ", *_ends(series, signal.tags)
         all_ = Share.since("", series, 0, "exactly", float(value[0]))
-        same = "is ", replace(all_, text=f"{value[0]:.4g} at all {len(value)} points")
+        same = "is ", all_.said(f"{value[0]:.4g} at all {len(value)} points")
         return Hit(
             (f"{signal.tag} ", *(what if np.ptp(value) else same), f"; nor does {name} fall"),
             (signal.tag,),
@@ -168,13 +171,14 @@ def _back_at_its_start(signal: Signal, series: Series, limit: LossNotDecreasingL
     rise = Move.of(signal.tag, series, 0, top, "rises", tags=signal.tags)
     level = Level.of("", series, n - len(last), n - 1, tags=signal.tags)
     nothing = NotBetter("", tags=signal.tags)
-    sure = nothing.holds(series)
+    told = (": ", nothing) if nothing.holds(series) else ()
+    recovers = start - median(value[-max(n // 10, 1) :]) > min(_BACK * noise, limit.max_hidden * start)
     return Hit(
-        (rise, f", and the median of its last {len(last)} points is ", level, *((": ", nothing) if sure else ())),
+        (rise, f", and the median of its last {len(last)} points is ", level, *told),
         signal.tags,
         series.step,
         {"first": start, "highest": value[top], "last third": end, "noise": noise, "points": n},
-        severity=None if sure else Severity.INFO,
+        severity=Severity.INFO if recovers else None,
     )
 
 
@@ -211,7 +215,7 @@ def _worse_than_at_first(signal: Signal, series: Series, limit: LossNotDecreasin
     )
 
 
-def _not_falling(signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
+def _not_falling(run: Signals, signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
     """Find a loss whose last third is not lower than its first, by more than the noise."""
     course = Course.of(series.value)
     n, level = len(series), abs(course.median)
@@ -223,7 +227,7 @@ def _not_falling(signal: Signal, series: Series, limit: LossNotDecreasingLimits)
         return None  # too noisy to tell
     rises = fall < -_FALLS * error
     flat = rises or (hidden < limit.max_decline * level and fall <= _FALLS * error)
-    sure = flat and not may_be_a_score(series.value)
+    sure = flat and not may_be_a_score(series.value) and not is_early(run, series)
     how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
     early = Level.of("", series, 0, n // 3 - 1, tags=signal.tags)
     late = Level.of("", series, n - n // 3, n - 1, tags=signal.tags)

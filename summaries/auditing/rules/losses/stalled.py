@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +35,7 @@ def constant_metric(run: Signals, limit: ConstantMetricLimits) -> Hits:
         value = series.value[0] if len(series) else math.nan
         if len(series) >= limit.min_points and math.isfinite(value) and (series.value == value).all():
             same = Share.since("", series, 0, "exactly", float(value))
-            message = f"{signal.tag} is ", replace(same, text=f"{value:.6g} at all {len(series)} points")
+            message = f"{signal.tag} is ", same.said(f"{value:.6g} at all {len(series)} points")
             evidence = {"value": value, "points": len(series)}
             yield Hit(message, (signal.tag,), series.step, evidence, len(series))
 

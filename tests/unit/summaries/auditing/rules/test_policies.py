@@ -14,7 +14,7 @@ def found(tag, values, **others):
 
 def test_what_is_said():
     entropy = found("train/entropy_loss", -1.4 * 0.9 ** np.arange(N))
-    assert entropy.message.startswith("train/entropy_loss falls from 0.5")
+    assert entropy.message.startswith("train/entropy_loss falls from -0.5153 to -5.3")
     assert entropy.message.endswith(" within the first half: the policy does not explore")
     still = found("train/approx_kl", np.where(np.arange(N) < 60, 0.01, 0.0))
     assert still.message == (
@@ -82,6 +82,8 @@ def test_a_reward_that_is_flat_after_it_collapsed():
 def test_twenty_points_show_a_reward_that_collapses():
     reward = np.r_[np.linspace(30, 170, 12), 175, 132, 118, 44, 52, 68, 22, 9]
     (told,) = audited.findings("GL506", Environment__Cumulative_Reward=reward)
+    assert told.severity.name == "INFO"  # a reward may wander as far in so few
+    (told,) = audited.findings("GL506", Environment__Cumulative_Reward=np.repeat(reward, 2) + np.tile([0, 1], 20))
     assert told.severity.name == "WARNING"
     smooth = 25 + np.r_[np.linspace(0, 1.5, 10), np.linspace(1.5, -3, 20)]  # it never gained much
     assert audited.findings("GL506", rollout__ep_rew_mean=smooth) == ()

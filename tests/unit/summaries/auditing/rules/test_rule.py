@@ -22,6 +22,7 @@ THRESHOLDS = {
         "factor": (20.0, "a number above 1"),
         "min_secs": (30.0, "a number of at least 0"),
         "log_sigmas": (8.0, "a number above 0"),
+        "share": (0.02, "a number from 0 to 1"),
         "min_points": (10, "a whole number of at least 4"),
     },
     "GL205": {
@@ -40,6 +41,7 @@ THRESHOLDS = {
         "sigmas": (8.0, "a number above 0"),
         "min_rise": (0.1, "a number of at least 0"),
         "min_points": (30, "a whole number of at least 20"),
+        "undone": (0.25, "a number of at least 0"),
     },
     "GL303": {
         "min_points": (30, "a whole number of at least 20"),
@@ -151,9 +153,10 @@ THRESHOLDS = {
         "share": (0.05, "a number from 0 to 1"),
         "lost": (0.75, "a number from 0 to 1"),
         "gain": (0.5, "a number of at least 0"),
-        "min_points": (40, "a whole number of at least 20"),
+        "min_points": (10, "a whole number of at least 5"),
         "min_rewards": (12, "a whole number of at least 12"),
         "max_kl": (10.0, "a number above 0"),
+        "min_kl": (1e-6, "a number of at least 0"),
         "min_zeros": (10, "a whole number of at least 5"),
     },
     "GL604": {"min_points": (20, "a whole number of at least 1")},
