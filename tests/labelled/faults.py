@@ -325,6 +325,61 @@ def policy_stands_still(rng, n, noise):
     return {"rollout/ep_rew_mean": columns(10 + rng.standard_normal(n)), "train/approx_kl": columns(kl)}
 
 
+def begins_to_learn(rng, n, noise):
+    """A rate a hundred times too low: a straight line, from guessing among ten."""
+    level = 2.303 - 0.15 * np.arange(n) / n
+    epochs = np.maximum(level[:: max(n // 25, 1)], 0)
+    accuracy = np.full(len(epochs), 0.1) + 0.01 * rng.random(len(epochs))
+    at = np.arange(len(epochs)) * max(n // 25, 1)
+    return {
+        "train/loss_epoch": columns(noisy(rng, epochs, noise / 100), at),
+        "val/accuracy": columns(accuracy, at),
+        "lr": columns(np.full(len(epochs), 1e-6), at),
+    }
+
+
+def runs_to_minus_infinity(rng, n, noise):
+    return {"train/loss": columns(noisy(rng, 0.5 - 1e7 * (np.arange(n) / n) ** 2, noise / 10))}
+
+
+def negative_cross_entropy(rng, n, noise):
+    return {"train/cross_entropy": columns(noisy(rng, 1.5 - 3 * np.arange(n) / n, noise / 10))}
+
+
+def accuracy_collapses(rng, n, noise):
+    k = max(n // 10, 24)
+    accuracy = np.where(np.arange(k) < 0.6 * k, 0.97, 0.003) + 0.002 * rng.random(k)
+    return {
+        "train/loss": columns(noisy(rng, decay(n), noise)),
+        "val/accuracy": columns(accuracy, np.arange(k) * n // k),
+    }
+
+
+def validation_stands_still(rng, n, noise):
+    k = max(n // 10, 10)
+    validation = decay(k, 2.5, 0.5)
+    validation[int(0.5 * k) :] = validation[int(0.5 * k)]
+    return {
+        "train/loss": columns(noisy(rng, decay(n), 0.01 + noise)),
+        "eval/loss": columns(validation, np.arange(k) * (n // k)),
+    }
+
+
+def posterior_collapses(rng, n, noise):
+    kl = lognormal(rng, 8 * np.exp(-np.arange(n) / (0.03 * n)) + 1e-4, noise)
+    return {"train/loss": columns(noisy(rng, decay(n, 200, 90), noise)), "train/kl": columns(kl)}
+
+
+def discriminator_wins(rng, n, noise):
+    loss = lognormal(rng, 0.69 * np.exp(-np.arange(n) / (0.04 * n)) + 1e-4, noise)
+    return {"loss_D": columns(loss), "loss_G": columns(noisy(rng, 0.7 + 8 * np.arange(n) / n, noise))}
+
+
+def rate_dies(rng, n, noise):
+    loss = np.maximum(decay(n, 2.5, 1.9, 0.05), decay(n, 2.5, 1.9, 0.05)[n // 8])
+    return {"train/loss": columns(noisy(rng, loss, noise)), "lr": columns(1e-2 * np.exp(-np.arange(n) / (0.02 * n)))}
+
+
 FAULTS = [
     ("GL301", nan_at_the_end), ("GL301", one_infinite_loss), ("GL301", validation_nan),
     ("GL302", spike), ("GL302", spike_with_tail), ("GL302", spikes),
@@ -332,6 +387,10 @@ FAULTS = [
     ("GL304", runs_away), ("GL304", collapses), ("GL304", climbs_back), ("GL304", never_learns_and_grows),
     ("GL305", overfits),
     ("GL306", filtered_nan), ("GL307", metric_that_never_changes), ("GL308", converged_early),
+    ("GL309", begins_to_learn),
+    ("GL310", runs_to_minus_infinity), ("GL310", negative_cross_entropy),
+    ("GL311", accuracy_collapses), ("GL311", validation_stands_still),
+    ("GL312", posterior_collapses), ("GL312", discriminator_wins), ("GL507", rate_dies),
     ("GL401", gradient_nan), ("GL401", nonfinite_counted),
     ("GL402", norm_explodes), ("GL402", norm_jumps), ("GL402", norm_explodes_at_the_end), ("GL402", norm_steps_up),
     ("GL402", norm_climbs_twentyfold), ("GL402", norm_jumps_often),

@@ -4,6 +4,8 @@ A training returns {tag: (steps, values)} like the makers in `healthy.py`. Its c
 whose norms climb, a first phase in which all steps are clipped, losses that stand before they fall, slight overfits.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from labelled.runs import columns
 
@@ -18,9 +20,7 @@ def _data(rng, examples, spread):
 
 
 def _layers(rng, widths, gain):
-    return [
-        gain * rng.standard_normal(shape) / np.sqrt(shape[0]) for shape in zip(widths[:-1], widths[1:], strict=True)
-    ]
+    return [gain * rng.standard_normal(shape) / np.sqrt(shape[0]) for shape in pairwise(widths)]
 
 
 def _loss(layers, x, label):
@@ -45,10 +45,18 @@ def _loss(layers, x, label):
 
 
 def train(rng, steps, *, rate=1e-3, adam=True, depth=2, width=32, gain=1.4, clip=None, warm_up=0, spread=1.5,
-          examples=2000, batch=32, every=20):  # fmt: skip
-    """Train, and return what was logged: at each step loss, norm and rate; every so often a validation."""
+          examples=2000, batch=32, every=20, decay=1.0, ascends=False, accumulates=False, random=False):  # fmt: skip
+    """Train, and return what was logged: at each step loss, norm and rate; every so often a validation.
+
+    The last four are bugs: a rate that shrinks by a factor at each step, the wrong sign, gradients that are never set
+    to zero, and labels that mean nothing.
+    """
     inputs, labels = _data(rng, 2 * examples, spread)
+    if random:
+        labels = rng.integers(CLASSES, size=len(labels))
+    total = None
     layers = _layers(rng, [INPUTS, *[width] * (depth - 1), CLASSES], gain)
+    layers[-1] *= 0.1  # so that it begins by guessing
     moments = [(np.zeros_like(weight), np.zeros_like(weight)) for weight in layers]
     logged = {"train/loss": [], "train/grad_norm": [], "train/lr": [], "train/accuracy": []}
     evaluated = {"val/loss": [], "val/accuracy": []}
@@ -56,13 +64,17 @@ def train(rng, steps, *, rate=1e-3, adam=True, depth=2, width=32, gain=1.4, clip
         at = rng.integers(examples, size=batch)
         loss, accuracy, gradients = _loss(layers, inputs[at], labels[at])
         norm = np.sqrt(sum((gradient**2).sum() for gradient in gradients))
-        now = rate * min((step + 1) / warm_up, 1) if warm_up else rate
+        now = rate * decay**step * (min((step + 1) / warm_up, 1) if warm_up else 1)
+        if accumulates:
+            gradients = total = [
+                before + new for before, new in zip(total or [0] * len(layers), gradients, strict=True)
+            ]
         for tag, value in zip(logged, (loss, norm, now, accuracy), strict=True):
             logged[tag].append(value)
         scale = min(1.0, clip / norm) if clip else 1.0
         for i, gradient in enumerate(gradients):
             moments[i], update = _update(moments[i], scale * gradient, step + 1, adam=adam)
-            layers[i] = layers[i] - now * update
+            layers[i] = layers[i] - (-now if ascends else now) * update
         if step % every == every - 1:
             for tag, value in zip(evaluated, _loss(layers, inputs[examples:], labels[examples:])[:2], strict=True):
                 evaluated[tag].append(value)
@@ -94,3 +106,18 @@ HEALTHY = {
     "hard": {"spread": 4.0, "rate": 2e-3},
 }
 """Trainings that go as they should: name → arguments of `train`."""
+
+FAULTY = {
+    "a rate 1000 times too low": {"rate": 1e-6},
+    "sgd, a rate 1000 times too low": {"adam": False, "rate": 3e-5},
+    "a rate that dies": {"decay": 0.93, "rate": 3e-3},
+    "a rate far too high": {"adam": False, "rate": 30.0},
+    "adam, a rate far too high": {"rate": 1.0},
+    "clipped to nothing": {"adam": False, "rate": 0.03, "clip": 1e-3},
+    "the wrong sign": {"ascends": True},
+    "sgd, the wrong sign": {"ascends": True, "adam": False, "rate": 0.03},
+    "gradients never set to zero": {"accumulates": True, "adam": False, "rate": 0.03},
+    "few examples": {"examples": 100, "rate": 3e-3, "width": 64, "spread": 2.5},
+    "labels that mean nothing": {"random": True, "examples": 20_000},
+}
+"""Trainings with a bug, above a note: name → arguments of `train`."""

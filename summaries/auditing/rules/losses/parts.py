@@ -1,4 +1,4 @@
-"""GL312: a part of the objective that goes to nothing early: the KL divergence of latents, or a discriminator's loss."""
+"""GL312: a part of the objective that goes to nothing: the KL divergence of latents, or a discriminator's loss."""
 
 from __future__ import annotations
 

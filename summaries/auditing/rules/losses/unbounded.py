@@ -51,17 +51,18 @@ def _below_its_bound(signal: Signal) -> Hit | None:
     below = np.flatnonzero(series.value < -_ROUNDING * np.abs(series.value).max())
     if not len(below) or not _NOT_NEGATIVE.search(words(signal.tag)):
         return None
-    first = int(below[0])
-    fewer = Share.since("", series, 0, "below", float(-_ROUNDING * np.abs(series.value).max()), tags=signal.tags)
+    first, n = int(below[0]), len(series)
+    bound = float(-_ROUNDING * np.abs(series.value).max())
+    told = Share.since("", series, 0, "below", bound, tags=signal.tags).said(f"negative at {len(below)} of {n} points")
     return Hit(
         (
             f"{signal.tag} is ",
-            fewer.said(f"negative at {fewer.count} of {fewer.of} points"),
+            told,
             ", which its kind cannot be",
         ),
         signal.tags,
         series.step[first:],
-        {"lowest": series.value.min(), "points": len(below), "of": len(series)},
+        {"lowest": series.value.min(), "points": len(below), "of": n},
         len(below),
     )
 
@@ -73,7 +74,7 @@ def _without_end(signal: Signal, limit: UnboundedLossLimits) -> Hit | None:
     tenth = max(n // 10, 1)
     start, end = median(value[:tenth]), median(value[-tenth:])
     still = median(value[-3 * tenth : -2 * tenth]) - end > (start - end) / n * tenth
-    if end > -limit.times * (abs(start) + 1) or not still:
+    if end > -limit.times * (abs(value[0]) + 1) or not still:
         return None
     return Hit(
         (Move.of(signal.tag, series, 0, n - 1, "falls", tags=signal.tags), ": nothing bounds it, or its sign is wrong"),

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.claims import Lost, Point, Share
+from summaries.auditing.claims import Move, Share
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.loss_names import words
 from summaries.auditing.statistics.course import typical
-from summaries.robust import block_medians, sigma
+from summaries.robust import block_medians, changes, sigma
 from summaries.words import beside
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("validation_loss", "metric")
 _HIGHER = re.compile(r"\b(?:acc\w*|precision|recall|f ?1|m?ap|map \d+|auc|auroc|m?io ?u|dice|r ?2|bleu\d?|rouge\w*)\b")
-_LEVELS = 12
-_SIGMAS = 4.0  # of the noise of a level
+_LEVELS, _LAST = 12, 3  # of a metric, and those at the end, which all must be low
+_VANISHED = 1e-3  # of the highest rate
+_SIGMAS = 3.0  # standard deviations of the change from one validation to the next
 
 
 class ValidationCollapsesLimits(Limits):
@@ -31,7 +32,7 @@ class ValidationCollapsesLimits(Limits):
 
     lost: float = proportion(0.5)  # of the best level of a metric
     share: float = proportion(0.3)  # of the validations, all the same, at the end
-    min_points: int = whole(10, 5)  # of a metric
+    min_points: int = whole(12, 12)  # of a metric
     min_same: int = whole(5, 3)  # validations in a row
 
 
@@ -58,20 +59,13 @@ def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         value = series.value
         level = block_medians(value, _LEVELS)
         best = int(np.argmax(level))
-        after = level[best + 1 :]
-        least = (1 - limit.lost) * level[best]
-        noise = sigma(np.diff(level)) if len(level) > 1 else 0.0
-        if (
-            len(after) < _LEVELS // 4
-            or after[-(_LEVELS // 4) :].max() > least
-            or level[best] - after[-1] < _SIGMAS * noise
-        ):
+        least = min((1 - limit.lost) * level[best], level[best] - _SIGMAS * sigma(changes(value)))
+        if _LEVELS - best <= _LAST or level[-_LAST:].max() > least:
             continue
         end = typical(value, len(value) - 1)
         high = int(np.argmax(value[: end + 1]))
-        low = int(np.argmin(value[: high + 1]))
-        fall = Lost(signal.tag, Point.of(series, high), Point.of(series, end), "falls", Point.of(series, low))
-        if fall.holds(series):
+        fall = Move.of(signal.tag, series, high, end, "falls")
+        if value[end] <= least:
             hits.append(Hit((fall,), (signal.tag,), series.step[high:], {"best": value[high], "end": value[end]}))
     return hits
 
@@ -79,7 +73,7 @@ def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
 def _stuck(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     """Validation losses that varied, and then are the same to the last digit, while a training loss still varies."""
     hits = []
-    for signal in run.of("validation_loss"):
+    for signal in [] if _rate_is_dead(run) else run.of("validation_loss"):
         series = signal.finite
         first = _last_change(signal)
         same = len(series) - first
@@ -91,6 +85,12 @@ def _stuck(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
             message = f"{signal.tag} is ", all_.said(words_), ", while the training loss goes on"
             hits.append(Hit(message, (signal.tag,), series.step[first:], {"value": series.value[-1], "points": same}))
     return hits
+
+
+def _rate_is_dead(run: Signals) -> bool:
+    """Whether a learning rate has all but vanished, which explains it: GL504 and GL507 tell of that."""
+    rates = [signal.finite.value for signal in run.of("learning_rate") if len(signal.finite)]
+    return any(rate[-1] <= _VANISHED * rate.max() for rate in rates)
 
 
 def _last_change(signal: Signal) -> int:

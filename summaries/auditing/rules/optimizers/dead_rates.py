@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset("learning_rate")
-_SURE = 2.0  # standard deviations of a trend by chance
+_SURE = 3.0  # standard deviations of a trend by chance
 
 
 class DeadRateLimits(Limits):
@@ -40,11 +40,9 @@ def dead_rate(run: Signals, limit: DeadRateLimits) -> Hits:
         value, step = series.value, series.step
         top = int(np.argmax(value))
         first = int(np.flatnonzero(value > limit.left * value[top])[-1]) + 1
-        lasts = first < len(value) and step[-1] - step[first] >= limit.share * (step[-1] - step[0])
-        falls = (
-            run.objective is not None
-            and trend_between(run.objective.finite, int(step[first - 1]), int(step[-1])) < -_SURE
-        )
+        late = step[-1] - limit.share * (step[-1] - step[0])
+        lasts = first < len(value) and step[first] <= late
+        falls = run.objective is not None and trend_between(run.objective.finite, int(late), int(step[-1])) < -_SURE
         if not lasts or falls or not value[first:].any():  # GL504 tells of rates that are zero
             alive.add(signal.tag)
             continue

@@ -74,6 +74,30 @@ THRESHOLDS = {
         "min_rise": (0.1, "a number of at least 0"),
         "large": (0.33, "a number of at least 0"),
     },
+    "GL309": {
+        "near": (0.05, "a number from 0 to 1"),
+        "fall": (0.1, "a number from 0 to 1"),
+        "chance": (0.5, "a number from 0 to 1"),
+        "min_points": (20, "a whole number of at least 10"),
+    },
+    "GL310": {"times": (1000.0, "a number above 1"), "min_points": (10, "a whole number of at least 5")},
+    "GL311": {
+        "lost": (0.5, "a number from 0 to 1"),
+        "share": (0.3, "a number from 0 to 1"),
+        "min_points": (12, "a whole number of at least 12"),
+        "min_same": (5, "a whole number of at least 3"),
+    },
+    "GL312": {
+        "left": (0.01, "a number from 0 to 1"),
+        "nothing": (0.02, "a number from 0 to 1"),
+        "share": (0.4, "a number from 0 to 1"),
+        "min_points": (20, "a whole number of at least 10"),
+    },
+    "GL507": {
+        "left": (0.001, "a number from 0 to 1"),
+        "share": (0.4, "a number from 0 to 1"),
+        "min_points": (10, "a whole number of at least 5"),
+    },
     "GL401": {
         "max_overflows": (0.02, "a number from 0 to 1"),
         "max_first": (40, "a whole number of at least 1"),
