@@ -102,6 +102,7 @@ class RunReport:
         main: the tag that stands for it: its main loss, or its reward, or a validation loss; "" if it has none.
         label: what `gradledger label` said of it: "good", "bad" or "".
         notes: what `gradledger note` wrote down, by step.
+        unchecked: the codes of the rules that could not judge it, because none of its tags means what they need.
     """
 
     name: str
@@ -116,6 +117,7 @@ class RunReport:
     main: str = ""
     label: str = ""
     notes: tuple[Note, ...] = ()
+    unchecked: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         parts = [quoted(self.name), counts(self.findings) or "nothing found", counted(self.points, "point")]

@@ -108,16 +108,16 @@ HEALTHY = {
 """Trainings that go as they should: name → arguments of `train`."""
 
 FAULTY = {
-    "a rate 1000 times too low": {"rate": 1e-6},
-    "sgd, a rate 1000 times too low": {"adam": False, "rate": 3e-5},
-    "a rate that dies": {"decay": 0.93, "rate": 3e-3},
-    "a rate far too high": {"adam": False, "rate": 30.0},
-    "adam, a rate far too high": {"rate": 1.0},
-    "clipped to nothing": {"adam": False, "rate": 0.03, "clip": 1e-3},
-    "the wrong sign": {"ascends": True},
-    "sgd, the wrong sign": {"ascends": True, "adam": False, "rate": 0.03},
-    "gradients never set to zero": {"accumulates": True, "adam": False, "rate": 0.03},
-    "few examples": {"examples": 100, "rate": 3e-3, "width": 64, "spread": 2.5},
-    "labels that mean nothing": {"random": True, "examples": 20_000},
+    "a rate 1000 times too low": ("GL303", {"rate": 1e-6}),
+    "sgd, a rate 1000 times too low": ("GL309", {"adam": False, "rate": 3e-5}),
+    "a rate that dies": ("GL507", {"decay": 0.93, "rate": 3e-3}),
+    "a rate far too high": ("GL301", {"adam": False, "rate": 30.0}),
+    "adam, a rate far too high": ("GL303", {"rate": 1.0}),
+    "clipped to nothing": ("GL404", {"adam": False, "rate": 0.03, "clip": 1e-3}),
+    "the wrong sign": ("GL304", {"ascends": True}),
+    "sgd, the wrong sign": ("GL304", {"ascends": True, "adam": False, "rate": 0.03}),
+    "gradients never set to zero": ("GL304", {"accumulates": True, "adam": False, "rate": 0.03}),
+    "few examples": ("GL305", {"examples": 100, "rate": 3e-3, "width": 64, "spread": 2.5}),
+    "labels that mean nothing": ("GL303", {"random": True, "examples": 20_000}),
 }
-"""Trainings with a bug, above a note: name → arguments of `train`."""
+"""Trainings with a bug: name → the code that must find it, above a note but for GL309, and arguments of `train`."""

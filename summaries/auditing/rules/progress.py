@@ -21,15 +21,17 @@ _BLOCKS = 30
 _MANY = 200  # points: as many steps a training takes to begin
 _SECS_OF_AN_EPOCH = 5.0  # from point to point, at least
 _SURE = 2.0  # standard deviations of a trend by chance
-_SIGMAS, _WORTHWHILE = 4.0, 0.1  # standard errors that a fall must be, and the share of the level if only at first
+_SIGMAS, _WORTHWHILE = 4.0, 0.1  # standard errors, and the share of the level, that a fall must be
 
 
 def learns(run: Signals) -> bool:
-    """Whether the objective ends lower than it began, by more than its noise; not if that is unknown."""
+    """Whether the objective ends lower than it began, by a tenth and more than its noise; not if that is unknown."""
     if run.objective is None or len(run.objective.finite) < 2 * _FEW:
         return False
     course = Course.of(run.objective.finite.value)
-    return course.fell(_SIGMAS, _WORTHWHILE * abs(course.median))
+    least = _WORTHWHILE * abs(course.median)
+    begins = median(course.values[: max(len(course.values) // 20, 3)])
+    return begins - course.late > least and course.fell(_SIGMAS, least)
 
 
 def learns_since(run: Signals, step: int) -> bool | None:

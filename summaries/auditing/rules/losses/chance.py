@@ -48,7 +48,8 @@ def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     classes = _classes(start, limit.near)
     if not classes or not -limit.near * start <= start - end <= limit.fall * start:
         return
-    if not (_at_chance(run, classes, limit.chance) or _only_begins(level)):
+    sure = _at_chance(run, classes, limit.chance)
+    if not (sure or _only_begins(level)):
         return
     twelfth = max(n // _LEVELS, 1)
     first = Level.of(signal.tag, series, 0, twelfth - 1, tags=signal.tags)
@@ -65,6 +66,7 @@ def guessing(run: Signals, limit: GuessingLimits) -> Hits:
         signal.tags,
         series.step,
         {"first": first.value, "last": last.value, "classes": classes},
+        severity=None if sure else Severity.INFO,
     )
 
 
