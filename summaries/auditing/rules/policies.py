@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.claims import Level, Lost, Point, Share
+from summaries.auditing.claims import Level, Lost, Point, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import trend_between, typical
-from summaries.robust import block_medians, blocks, median
+from summaries.robust import block_medians, blocks, changes, median, sigma
 from summaries.words import beside
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ RULES = Ruleset()
 _LEVELS = 12  # medians of stretches
 _TREND = 4  # levels from the best one on, in which a trend can show
 _KEPT = 0.5  # of the range of a reward: what has been learnt, and is kept
+_MANY = 10  # times `min_rewards`: enough to show that a reward falls from the start
 _SURE = 2.0  # standard deviations of a trend by chance
 _ENTROPY = re.compile(r"(?:.*[/_. -])?(?:policy[_-])?entropy(?:[_-]loss)?", re.IGNORECASE)
 _NO_POLICY = re.compile(r"cross|coef|target|alpha", re.IGNORECASE)
@@ -50,7 +51,8 @@ def policy_collapse(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     """A policy loses most of its reward, changes at one leap, no longer explores, or no longer changes."""
     if not run.moving_target:
         return
-    yield from _reward_lost(run, limit)
+    lost = list(_reward_lost(run, limit))
+    yield from lost or _falls_throughout(run, limit)
     yield from _leaps(run, limit)
     yield from _stops(run, limit)
     yield from _explores_no_more(run, limit)
@@ -137,6 +139,26 @@ def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         {"best": level[best], "end": series.value[low], "gained": gained},
         severity=Severity.WARNING if learnt and not harder and len(series) > 2 * limit.min_rewards else None,
     )
+
+
+def _falls_throughout(run: Signals, limit: PolicyCollapseLimits) -> Hits:
+    """Find a reward that falls from the start to the end, in many points."""
+    signal = run.main
+    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < _MANY * limit.min_rewards:
+        return
+    series = signal.finite
+    n = len(series)
+    first, second, third = (Level.of(signal.tag, series, i * n // 3, (i + 1) * n // 3 - 1) for i in range(3))
+    noise = sigma(changes(series.value))
+    far = first.value > second.value > third.value and first.value - third.value > 2 * noise
+    if far and trend_between(series, first.first, third.last) < -2 * _SURE:
+        yield Hit(
+            (Shift.of(first, third, "falls"), " from the first third to the last: the policy becomes worse"),
+            (signal.tag,),
+            series.step,
+            {"first third": first.value, "last third": third.value},
+            severity=None if any(map(_HARDER.search, run.all)) else Severity.WARNING,
+        )
 
 
 def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Hits:

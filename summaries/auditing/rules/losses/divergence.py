@@ -208,8 +208,13 @@ def _hit(signal: Signal, series: Series, since: int, best: float, end: float, si
         signal.tags,
         step[since:],
         {"best": value[low], "end": value[last], "highest": value[top], "sigmas": sigmas},
-        severity=Severity.INFO if value[last] < (best + end) / 2 else None,
+        severity=Severity.INFO if value[last] < _half_way(best, end) else None,
     )
+
+
+def _half_way(best: float, end: float) -> float:
+    """Between two levels: in logarithms, if they are positive."""
+    return math.sqrt(best * end) if best > 0 else (best + end) / 2
 
 
 def _last_near(values: Floats, best: float, end: float) -> int:

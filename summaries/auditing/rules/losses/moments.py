@@ -158,13 +158,14 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
         rise = Move.of(signal.tag, series, low, top, "rises" if lasts else "jumps", tags=signal.tags)
         back = (", and is ", Level.of("", series, after, after, tags=signal.tags), f" at step {step[after]}")
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
+        matters = worst.sigmas >= limit.sigmas and value[top] - value[low] >= limit.undone * _range(value)
         yield Hit(
             (rise, *(back if lasts else ()), f"; the rise is {_times(worst.sigmas)} its noise{several}"),
             signal.tags,
             (step[peaks[0].first], step[peaks[-1].last]),
             {"peak": value[top], "level": value[low], "sigmas": worst.sigmas, "step": step[top]},
             len(peaks),
-            None if value[top] - value[low] >= limit.undone * _range(value) else Severity.INFO,
+            None if matters else Severity.INFO,
         )
 
 

@@ -41,6 +41,7 @@ class OverfittingLimits(Limits):
     trend: float = above(0, 2.0)  # Z of the Mann-Kendall test
     min_rise: float = at_least(0, 0.1)  # of the best level
     large: float = at_least(0, 0.33)  # of the best level: a rise whose course does not matter
+    times: float = above(1, 4.0)  # the best level: a collapse, also if the training loss stands
 
 
 @RULES.add("GL305", "overfitting", Severity.WARNING, OverfittingLimits, needs=("validation_loss",))
@@ -128,12 +129,14 @@ def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimi
     fell = min(before, max(early, value_at(timed, since))) - after
     falls = fell > least and trend_between(timed, start, stop) < -limit.trend
     moved = max(after - before, abs(after - early))
-    if not (falls or timed.value[0] - after > end - lowest > _NONE * moved):  # earlier, and by more than this rise
+    earlier = timed.value[0] - after > end - lowest > _NONE * moved  # it fell then, and by more than this rise
+    alone = lowest > 0 and end >= limit.times * lowest and 0 < after <= 2 * before
+    if not (falls or earlier or alone):
         return None
     clock = "" if timed is own else ", by the clock,"
     name = f"{own.tag} of {trained}{clock}" if trained else own.tag + clock
     told = _told(name, loss, trained, timed, (since, start, stop))
-    how = (told,) if falls else (f"{name} stays at about ", told.after)
+    how = (told,) if falls else (f"{name} {'stays at' if earlier else 'is'} about ", told.after)
     return Hit(
         (rise, f" since step {since}, while ", *how),
         (signal.tag,),
@@ -144,7 +147,7 @@ def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimi
             "training then": told.before.value,
             "training at the end": told.after.value,
         },
-        severity=None if falls else Severity.INFO,
+        severity=None if falls or alone else Severity.INFO,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from summaries.auditing.claims import Move, Share
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.losses.overfitting import overfitting
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.loss_names import words
 from summaries.auditing.statistics.course import typical
@@ -31,12 +32,13 @@ class ValidationCollapsesLimits(Limits):
     """The thresholds of validation-collapses."""
 
     lost: float = proportion(0.5)  # of the best level of a metric
+    good: float = proportion(0.1)  # of 1, or of 100 %: the best level, at least
     share: float = proportion(0.3)  # of the validations, all the same, at the end
     min_points: int = whole(12, 12)  # of a metric
     min_same: int = whole(5, 3)  # validations in a row
 
 
-@RULES.add("GL311", "validation-collapses", Severity.WARNING, ValidationCollapsesLimits)
+@RULES.add("GL311", "validation-collapses", Severity.WARNING, ValidationCollapsesLimits, unless=overfitting)
 def validation_collapses(run: Signals, limit: ValidationCollapsesLimits) -> Hits:
     """A metric loses half of its best level for good, or validations are exactly the same from some point on."""
     if run.moving_target:
@@ -60,7 +62,8 @@ def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         level = block_medians(value, _LEVELS)
         best = int(np.argmax(level))
         least = min((1 - limit.lost) * level[best], level[best] - _SIGMAS * sigma(changes(value)))
-        if _LEVELS - best <= _LAST or level[-_LAST:].max() > least:
+        was_good = level[best] >= limit.good * (100 if level.max() > 1 else 1)
+        if not was_good or _LEVELS - best <= _LAST or level[-_LAST:].max() > least:
             continue
         end = typical(value, len(value) - 1)
         high = int(np.argmax(value[: end + 1]))

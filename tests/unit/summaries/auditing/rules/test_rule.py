@@ -73,6 +73,7 @@ THRESHOLDS = {
         "trend": (2.0, "a number above 0"),
         "min_rise": (0.1, "a number of at least 0"),
         "large": (0.33, "a number of at least 0"),
+        "times": (4.0, "a number above 1"),
     },
     "GL309": {
         "near": (0.05, "a number from 0 to 1"),
@@ -83,6 +84,7 @@ THRESHOLDS = {
     "GL310": {"times": (1000.0, "a number above 1"), "min_points": (10, "a whole number of at least 5")},
     "GL311": {
         "lost": (0.5, "a number from 0 to 1"),
+        "good": (0.1, "a number from 0 to 1"),
         "share": (0.3, "a number from 0 to 1"),
         "min_points": (12, "a whole number of at least 12"),
         "min_same": (5, "a whole number of at least 3"),
