@@ -66,7 +66,7 @@ def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         if not was_good or _LEVELS - best <= _LAST or level[-_LAST:].max() > least:
             continue
         end = typical(value, len(value) - 1)
-        high = int(np.argmax(value[: end + 1]))
+        high = int(np.flatnonzero(value[:end] >= level[best])[-1])
         fall = Move.of(signal.tag, series, high, end, "falls")
         if value[end] <= least:
             hits.append(Hit((fall,), (signal.tag,), series.step[high:], {"best": value[high], "end": value[end]}))
