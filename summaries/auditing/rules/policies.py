@@ -24,6 +24,7 @@ RULES = Ruleset()
 _LEVELS = 12  # medians of stretches
 _TREND = 4  # levels from the best one on, in which a trend can show
 _KEPT = 0.5  # of the range of a reward: what has been learnt, and is kept
+_FAR = 2  # standard deviations of a random walk
 _MANY = 10  # times `min_rewards`: enough to show that a reward falls from the start
 _SURE = 2.0  # standard deviations of a trend by chance
 _ENTROPY = re.compile(r"(?:.*[/_. -])?(?:policy[_-])?entropy(?:[_-]loss)?", re.IGNORECASE)
@@ -137,8 +138,13 @@ def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         (signal.tag,),
         (first, last),
         {"best": level[best], "end": series.value[low], "gained": gained},
-        severity=Severity.WARNING if learnt and not harder and len(series) > 2 * limit.min_rewards else None,
+        severity=Severity.WARNING if learnt and not harder and _is_no_walk(series.value, high, low) else None,
     )
+
+
+def _is_no_walk(value: Floats, high: int, low: int) -> bool:
+    """Whether a value fell further than steps like its own would lead by chance, in a random walk."""
+    return bool(value[high] - value[low] > _FAR * sigma(changes(value)) * np.sqrt(low - high))
 
 
 def _falls_throughout(run: Signals, limit: PolicyCollapseLimits) -> Hits:
