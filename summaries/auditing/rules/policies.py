@@ -24,6 +24,7 @@ RULES = Ruleset()
 _LEVELS = 12  # medians of stretches
 _TREND = 4  # levels from the best one on, in which a trend can show
 _KEPT = 0.5  # of the range of a reward: what has been learnt, and is kept
+_RARE, _NEAR = 1e-3, 20  # of the updates; points of a reward on each side of one
 _FAR = 2  # standard deviations of a random walk
 _MANY = 10  # times `min_rewards`: enough to show that a reward falls from the start
 _SURE = 2.0  # standard deviations of a trend by chance
@@ -192,8 +193,21 @@ def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         step[far],
         {"largest": value[top], "points": len(far)},
         len(far),
-        Severity.WARNING,
+        Severity.INFO if len(far) <= _RARE * len(value) and not _moves_at(run, int(step[top])) else Severity.WARNING,
     )
+
+
+def _moves_at(run: Signals, step: int) -> bool:
+    """Whether the reward has another level after a step than before, beyond its noise."""
+    signal = run.main
+    if signal is None or signal.meaning.role != "reward":
+        return False
+    series = signal.finite
+    at = int(np.searchsorted(series.step, step))
+    before, after = series.value[max(at - _NEAR, 0) : at], series.value[at : at + _NEAR]
+    if min(len(before), len(after)) < _TREND:
+        return False
+    return abs(median(after) - median(before)) > _FAR * max(sigma(before), sigma(after))
 
 
 def _stops(run: Signals, limit: PolicyCollapseLimits) -> Hits:
