@@ -95,14 +95,14 @@ def _judge(signals: Signals, config: Config, stretches: int, failures: tuple[Fai
         main=signals.main.tag if signals.main else "",
         label=label_of(run),
         notes=notes_of(run),
-        unchecked=tuple(code for code in codes if not _OF_OTHERS & RULES[code].needs and not _can_judge(signals, code)),
+        unchecked=_unchecked(signals, codes),
     )
 
 
-def _can_judge(signals: Signals, code: str) -> bool:
-    """Whether a run has something that the rule with this code needs."""
-    needs = RULES[code].needs
-    return not needs or not needs.isdisjoint(signals.present)
+def _unchecked(signals: Signals, codes: Iterable[str]) -> tuple[str, ...]:
+    """The rules that find no tag in the run which means what they need."""
+    present = signals.present | _OF_OTHERS
+    return tuple(code for code in codes if RULES[code].needs and RULES[code].needs.isdisjoint(present))
 
 
 def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,9 +41,11 @@ def collapsed_part(run: Signals, limit: CollapsedPartLimits) -> Hits:
     if run.of("reward"):
         return
     for signal in run.judged:
-        text, series = words(signal.tag), signal.finite
-        what = _what(text)
-        if not what or len(series) < limit.min_points or series.value.min() < 0:
+        what = _what(signal.tag)
+        if not what:
+            continue
+        series = signal.finite
+        if len(series) < limit.min_points or series.value.min() < 0:
             continue
         value, n = series.value, len(series)
         tenth = max(n // _TENTH, 1)
@@ -56,8 +59,10 @@ def collapsed_part(run: Signals, limit: CollapsedPartLimits) -> Hits:
         yield Hit((fall, f": {what}"), (signal.tag,), series.step[first:], evidence)
 
 
-def _what(text: str) -> str:
+@lru_cache(maxsize=1 << 14)
+def _what(tag: str) -> str:
     """What it means that this part is nothing; "" for any other tag."""
+    text = words(tag)
     if _OF_POLICIES.search(text):
         return ""
     if _OPPONENT.search(text):
