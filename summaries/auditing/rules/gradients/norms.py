@@ -34,6 +34,7 @@ _BLOCKS, _STRETCHES = 60, 200  # levels that a climb shows in; stretches that sh
 _APART, _CLEARLY = 3, 1.25  # times as far out as all others, and as the least that counts: a jump that stands apart
 _FURTHEST = 5  # times as far out as another jump: that one may be of the tail
 _LONG, _LAST = 20, 3  # points that are enough for a level; points at the end of the run
+_VISIBLE = 0.1  # of a climb, in logarithms: a point that is higher by as much is told, too
 _AT_A_LEVEL = 0.02  # of a logarithm, that is 5 %: a value that is on a level
 _AS_EVER = 0.1  # the probability of none at first, if jumps had always been as frequent
 
@@ -174,7 +175,7 @@ def _climb(series: Series, log: Floats, cut: Blocks, limit: ExplodingNormLimits)
     climb = Move.of(series.tag, series, left, there, "climbs")
     higher = "; ", Extreme("", Point.of(series, highest), int(step[left]), int(step[-1]))
     return Hit(
-        (climb, *(higher if log[highest] > log[there] + _AT_A_LEVEL else ())),
+        (climb, *(higher if log[highest] - log[there] > _VISIBLE * (log[there] - log[left]) else ())),
         (series.tag,),
         (step[start], step[cut.start[stop] + cut.length - 1]),
         {"level before": low, "peak level": peak, "factor": peak / low},

@@ -39,9 +39,7 @@ def test_one_bad_batch_is_a_warning_if_the_loss_is_back():
 def test_a_climb_is_told_in_points_of_the_curve():
     norm = np.exp(5 * np.maximum(0, np.arange(200) / 100 - 1))
     message = finding("GL402", grad_norm=norm).message
-    assert message == (
-        "grad_norm climbs from 1 at step 100 to 134.3 at step 198; its highest point is 141.2 at step 199"
-    )
+    assert message == "grad_norm climbs from 1 at step 100 to 134.3 at step 198"
 
 
 def test_a_run_that_ends_on_a_norm_that_is_not_finite_is_a_warning():
