@@ -47,6 +47,7 @@ __all__ = ["Task", "audit_job", "audit_ranks", "audit_run", "audit_runs", "curve
 
 _MOST_IN_MEMORY = 10_000  # reports; those of more runs are kept on disk
 _FEWEST_STRETCHES = 50  # of a curve that still shows its course
+_OF_OTHERS = frozenset(("baseline", "ranks", "faults"))  # what is no tag of the run
 _MOST_STRETCHES = 100_000  # of one curve in all runs together: finer ones would take gigabytes
 
 
@@ -94,7 +95,14 @@ def _judge(signals: Signals, config: Config, stretches: int, failures: tuple[Fai
         main=signals.main.tag if signals.main else "",
         label=label_of(run),
         notes=notes_of(run),
+        unchecked=_unchecked(signals, codes),
     )
+
+
+def _unchecked(signals: Signals, codes: Iterable[str]) -> tuple[str, ...]:
+    """The rules that find no tag in the run which means what they need."""
+    present = signals.present | _OF_OTHERS
+    return tuple(code for code in codes if RULES[code].needs and RULES[code].needs.isdisjoint(present))
 
 
 def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:

@@ -15,6 +15,7 @@ from summaries.words import counted, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from summaries.auditing.claims import Claim
     from summaries.auditing.curves import Curve
     from summaries.reading.annotations import Note
 
@@ -46,6 +47,7 @@ class Finding:
         evidence: numbers by name; the page of the rule explains them.
         count: how often it occurred.
         others: other tags that show it, too.
+        claims: what the message says of points, as data that the run proves.
     """
 
     code: str
@@ -58,6 +60,7 @@ class Finding:
     evidence: Mapping[str, float | int | str] = field(default_factory=dict)
     count: int = 1
     others: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
 
     def __repr__(self) -> str:
         parts = [f"{self.code} {self.name}, {self.severity.name}, run={quoted(self.run)}"]
@@ -99,6 +102,7 @@ class RunReport:
         main: the tag that stands for it: its main loss, or its reward, or a validation loss; "" if it has none.
         label: what `gradledger label` said of it: "good", "bad" or "".
         notes: what `gradledger note` wrote down, by step.
+        unchecked: the codes of the rules that could not judge it, because none of its tags means what they need.
     """
 
     name: str
@@ -113,6 +117,7 @@ class RunReport:
     main: str = ""
     label: str = ""
     notes: tuple[Note, ...] = ()
+    unchecked: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         parts = [quoted(self.name), counts(self.findings) or "nothing found", counted(self.points, "point")]

@@ -1,6 +1,16 @@
 """Runs with a fault in their values, each labelled with the code that must find it: see `runs.py`."""
 
 import numpy as np
+from labelled.collapses import (
+    accuracy_collapses,
+    begins_to_learn,
+    discriminator_wins,
+    negative_cross_entropy,
+    posterior_collapses,
+    rate_dies,
+    runs_to_minus_infinity,
+    validation_stands_still,
+)
 from labelled.healthy import cosine, linear_to_zero, norms, telemetry, validation_follows
 from labelled.runs import columns, decay, lognormal, noisy
 
@@ -332,6 +342,10 @@ FAULTS = [
     ("GL304", runs_away), ("GL304", collapses), ("GL304", climbs_back), ("GL304", never_learns_and_grows),
     ("GL305", overfits),
     ("GL306", filtered_nan), ("GL307", metric_that_never_changes), ("GL308", converged_early),
+    ("GL309", begins_to_learn),
+    ("GL310", runs_to_minus_infinity), ("GL310", negative_cross_entropy),
+    ("GL311", accuracy_collapses), ("GL311", validation_stands_still),
+    ("GL312", posterior_collapses), ("GL312", discriminator_wins), ("GL507", rate_dies),
     ("GL401", gradient_nan), ("GL401", nonfinite_counted),
     ("GL402", norm_explodes), ("GL402", norm_jumps), ("GL402", norm_explodes_at_the_end), ("GL402", norm_steps_up),
     ("GL402", norm_climbs_twentyfold), ("GL402", norm_jumps_often),

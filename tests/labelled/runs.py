@@ -66,3 +66,10 @@ def write(directory, rng, run):
     with SummaryWriter(directory) as writer:
         for step, tag, value in sorted(points, key=lambda point: point[0]):
             writer.add_scalar(tag, value, step, walltime=times[step])
+
+
+def cut(run, share):
+    """The columns of a run as they were after this share of its steps."""
+    last = share * max(np.max(step) for step, _ in run.values())
+    parts = {tag: (step[step <= last], value[step <= last]) for tag, (step, value) in run.items()}
+    return {tag: (step, value) for tag, (step, value) in parts.items() if len(step)}

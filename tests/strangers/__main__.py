@@ -2,15 +2,15 @@
 
 import sys
 
-from strangers.labels import VARIABLE, folder, found, labels, unlabelled
+from strangers.labels import VARIABLE, folders, found, labels, unlabelled
 
 
 def main():
     """Print the table; the exit status is 1 if a label does not hold."""
-    place = folder()
-    if place is None:
-        sys.exit(f"no runs of strangers here: set {VARIABLE} to their folder")
-    known, findings = list(labels(place)), found(place)
+    places = folders()
+    if not places:
+        sys.exit(f"no runs of strangers here: set {VARIABLE} to their folders")
+    known, findings = list(labels(places)), found(places)
     failed = 0
     for one in known:
         holds = one.holds(findings[one.run])

@@ -4,22 +4,20 @@ import functools
 
 import pytest
 
-from strangers.labels import VARIABLE, folder, found, labels
+from strangers.labels import VARIABLE, folders, found, labels
 
-PLACE = folder()
+PLACES = folders()
 pytestmark = pytest.mark.skipif(
-    PLACE is None, reason=f"the runs of strangers are not here; {VARIABLE} names their folder"
+    not PLACES, reason=f"the runs of strangers are not here; {VARIABLE} names their folders"
 )
 
 
 @functools.cache
 def all_found():
-    return found(PLACE)
+    return found(PLACES)
 
 
-@pytest.mark.parametrize(
-    "label", list(labels(PLACE)) if PLACE else [], ids=lambda one: f"{one.run}-{one.code}-{one.tag}"
-)
+@pytest.mark.parametrize("label", list(labels(PLACES)), ids=lambda one: f"{one.run}-{one.code}-{one.tag}")
 def test_a_label_holds(label):
     findings = all_found()[label.run]
     told = [(one.severity.name, one.code, one.message) for one in findings]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as encoder
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import summaries
@@ -11,12 +12,13 @@ import summaries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from summaries.auditing.claims import Claim
     from summaries.auditing.findings import Finding, RunReport
     from summaries.auditing.reports import Report
 
 __all__ = ["VERSION", "finding_as_dict", "json", "parts"]
 
-VERSION = "1.2"
+VERSION = "1.3"
 """The version of the schema. The first number changes if readers of the previous version would fail."""
 
 
@@ -63,7 +65,23 @@ def finding_as_dict(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "evidence": {name: _plain(value) for name, value in finding.evidence.items()},
         "count": int(finding.count),
+        "claims": [_claim(claim) for claim in finding.claims],
     }
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    """What a message says of points: the kind of claim, and its parts; the tag of the finding, if it names none."""
+    return {"claim": type(claim).__name__.lower(), **_parts(asdict(claim))}
+
+
+def _parts(values: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a claim that say something."""
+    told = {name: value for name, value in values.items() if value not in ((), "")}
+    return {name: _parts(value) if isinstance(value, dict) else _plain_in(value) for name, value in told.items()}
+
+
+def _plain_in(value: Any) -> Any:
+    return [_plain_in(one) for one in value] if isinstance(value, tuple) else _plain(value)
 
 
 def _run(run: RunReport) -> dict[str, Any]:
@@ -78,6 +96,7 @@ def _run(run: RunReport) -> dict[str, Any]:
         "steps": list(run.steps) if run.steps else None,
         "wall_times": list(run.wall_times) if run.wall_times else None,
         "complete": not run.failures,
+        "unchecked": list(run.unchecked),
         "worst": run.worst.name.lower() if run.worst is not None else None,
         "tags": {
             curve.tag: {"role": curve.role, "variable": curve.variable, "points": curve.points} for curve in run.curves

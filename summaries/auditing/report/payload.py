@@ -101,9 +101,9 @@ def _body(run: RunReport, curves: Sequence[Curve]) -> bytes:
 
 
 def finding_data(finding: Finding) -> dict[str, Any]:
-    """A finding, for the page: as in the JSON report, but without its run, and with JavaScript's names of numbers."""
+    """A finding, for the page: as in JSON, but without its run and claims, and with JavaScript's names of numbers."""
     data = finding_as_dict(finding) | {"evidence": {name: plain(x) for name, x in finding.evidence.items()}}
-    del data["run"]
+    del data["run"], data["claims"]
     return data
 
 

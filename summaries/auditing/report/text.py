@@ -210,7 +210,8 @@ def run_verdict(run: RunReport) -> tuple[str, Severity | None]:
     """What was found in a run, in words, and how bad that is; None if nothing was."""
     if run.failures:
         return ", ".join(filter(None, (counts(run.findings), "not all audited"))), Severity.ERROR
-    return counts(run.findings) or "nothing found", run.worst
+    unjudged = "; no tag is a loss or a reward" if run.points and not run.main else ""
+    return counts(run.findings) or f"nothing found{unjudged}", run.worst
 
 
 def _verdict(report: Report) -> str:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.claims import Level, Lost, Point, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import trend_between, typical
-from summaries.robust import blocks, median
-from summaries.words import beside, counted
+from summaries.robust import block_medians, blocks, changes, median, sigma
+from summaries.words import beside
 
 if TYPE_CHECKING:
     from summaries.arrays import Floats
@@ -22,6 +23,10 @@ __all__ = ["RULES"]
 RULES = Ruleset()
 _LEVELS = 12  # medians of stretches
 _TREND = 4  # levels from the best one on, in which a trend can show
+_KEPT = 0.5  # of the range of a reward: what has been learnt, and is kept
+_RARE, _NEAR = 1e-3, 20  # of the updates; points of a reward on each side of one
+_FAR = 3  # standard deviations of a random walk, or of a level
+_MANY = 10  # times `min_rewards`: enough to show that a reward falls from the start
 _SURE = 2.0  # standard deviations of a trend by chance
 _ENTROPY = re.compile(r"(?:.*[/_. -])?(?:policy[_-])?entropy(?:[_-]loss)?", re.IGNORECASE)
 _NO_POLICY = re.compile(r"cross|coef|target|alpha", re.IGNORECASE)
@@ -36,9 +41,10 @@ class PolicyCollapseLimits(Limits):
     share: float = proportion(0.05)  # of the early entropy
     lost: float = proportion(0.75)  # of the gain
     gain: float = at_least(0, 0.5)  # of the first level
-    min_points: int = whole(40, 20)  # of an entropy
+    min_points: int = whole(10, 5)  # of an entropy
     min_rewards: int = whole(12, 12)  # points of a reward
     max_kl: float = above(0, 10.0)  # in nats, of one update
+    min_kl: float = at_least(0, 1e-6)  # in nats, of one update
     min_zeros: int = whole(10, 5)  # of a divergence, up to its last point
 
 
@@ -47,25 +53,55 @@ def policy_collapse(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     """A policy loses most of its reward, changes at one leap, no longer explores, or no longer changes."""
     if not run.moving_target:
         return
-    yield from _reward_lost(run, limit)
+    lost = list(_reward_lost(run, limit))
+    yield from lost or _falls_throughout(run, limit)
     yield from _leaps(run, limit)
     yield from _stops(run, limit)
+    yield from _explores_no_more(run, limit)
+
+
+def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
+    """Find an entropy that falls to nearly nothing, and stays there.
+
+    That is how a policy ends that has learnt its task: it is a warning if the reward shows that this one has not.
+    """
     for signal in run.judged:
         series = signal.finite
-        size = np.abs(series.value)
-        n = len(size)
-        if n < limit.min_points or _NO_POLICY.search(signal.tag):
+        size, n = np.abs(series.value), len(series)
+        judged = _ENTROPY.fullmatch(signal.tag) and not _NO_POLICY.search(signal.tag)
+        if not judged or n < limit.min_points:
             continue
-        early, later = median(size[: n // 10]), size[n // 2 :]
-        if _ENTROPY.fullmatch(signal.tag) and _one_sided(series.value) and later.max() <= limit.share * early:
-            first = int(np.flatnonzero(size > limit.share * early)[-1]) + 1
-            yield Hit(
-                f"{signal.tag} falls from {early:.3g} to {median(later):.2g} within the first half: the policy does"
-                f" not explore",
-                (signal.tag,),
-                series.step[first:],
-                {"early": early, "late": median(later)},
-            )
+        bound = limit.share * median(size[: max(n // 10, 1)])
+        if not bound or not _one_sided(series.value, bound):
+            continue
+        first = int(np.flatnonzero(np.append(np.inf, size) > bound)[-1])
+        if n - first < max(n // 10, limit.min_points // 2):
+            continue
+        before, after = Level.of("", series, 0, max(n // 10 - 1, 0)), Level.of("", series, first, n - 1)
+        learnt = _is_learnt(run, int(series.step[first]))
+        early = " within the first half" if 2 * first <= n else ""
+        yield Hit(
+            (
+                *(f"{signal.tag} falls from ", before, " to "),
+                *(after, f"{early}: the policy does not explore"),
+            ),
+            (signal.tag,),
+            series.step[first:],
+            {"early": abs(before.value), "late": abs(after.value)},
+            severity=Severity.INFO if learnt else Severity.WARNING,
+        )
+
+
+def _is_learnt(run: Signals, since: int) -> bool:
+    """Whether the reward rose by a trend, and is still most of the way up; unknown if it is logged too rarely."""
+    signal = run.main
+    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < _TREND:
+        return False
+    series = signal.finite
+    level = block_medians(series.value, _LEVELS)
+    rose = level[-1] - level.min() >= _KEPT * (level.max() - level.min()) and level.argmax() > level.argmin()
+    falls = trend_between(series, since, int(series.step[-1])) < -_SURE
+    return bool(rose and not falls)
 
 
 def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Hits:
@@ -94,14 +130,42 @@ def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     harder = any(map(_HARDER.search, run.all))
     high = int(cut.start[best] + np.flatnonzero(series.value[cut.start[best] : since + 1] >= level[best])[-1])
     low = typical(series.value, len(series) - 1)
+    before = int(np.argmin(series.value[: high + 1]))
+    fall = Lost(signal.tag, Point.of(series, high), Point.of(series, low), "falls", Point.of(series, before))
+    if not fall.holds(series):  # it is back
+        return
     yield Hit(
-        f"{signal.tag} falls from {series.value[high]:.4g} at step {series.step[high]} to {series.value[low]:.4g} at"
-        f" step {series.step[low]}: most of what was gained is lost",
+        (fall, ": most of what was gained is lost"),
         (signal.tag,),
         (first, last),
-        {"best": level[best], "end": level[-1], "gained": gained},
-        severity=Severity.WARNING if learnt and not harder else None,
+        {"best": level[best], "end": series.value[low], "gained": gained},
+        severity=Severity.WARNING if learnt and not harder and _is_no_walk(series.value, high, low) else None,
     )
+
+
+def _is_no_walk(value: Floats, high: int, low: int) -> bool:
+    """Whether a value fell further than steps like its own would lead by chance, in a random walk."""
+    return bool(value[high] - value[low] > _FAR * sigma(changes(value)) * np.sqrt(low - high))
+
+
+def _falls_throughout(run: Signals, limit: PolicyCollapseLimits) -> Hits:
+    """Find a reward that falls from the start to the end, in many points."""
+    signal = run.main
+    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < _MANY * limit.min_rewards:
+        return
+    series = signal.finite
+    n = len(series)
+    first, second, third = (Level.of(signal.tag, series, i * n // 3, (i + 1) * n // 3 - 1) for i in range(3))
+    noise = sigma(changes(series.value))
+    far = first.value > second.value > third.value and first.value - third.value > 2 * noise
+    if far and trend_between(series, first.first, third.last) < -2 * _SURE:
+        yield Hit(
+            (Shift.of(first, third, "falls"), " from the first third to the last: the policy becomes worse"),
+            (signal.tag,),
+            series.step,
+            {"first third": first.value, "last third": third.value},
+            severity=None if any(map(_HARDER.search, run.all)) else Severity.WARNING,
+        )
 
 
 def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Hits:
@@ -117,38 +181,59 @@ def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     step, value = leaping[0].finite.step, leaping[0].finite.value
     far, top = np.flatnonzero(value > limit.max_kl), int(np.argmax(value))
     tags = [signal.tag for signal in leaping]
+    series = leaping[0].finite
+    highest = Level.of("", series, top, top)
     yield Hit(
-        f"{tags[0]} is {value[top]:.4g} at step {step[top]}, and above {limit.max_kl:g} at {len(far)} of"
-        f" {counted(len(value), 'point')}{beside(tags[1:])}: after such an update it is another policy",
+        (
+            *(f"{tags[0]} is ", highest, f" at step {step[top]}, and "),
+            *(Share.since("", series, 0, "above", limit.max_kl), beside(tags[1:])),
+            ": after such an update it is another policy",
+        ),
         tags,
         step[far],
         {"largest": value[top], "points": len(far)},
         len(far),
-        Severity.WARNING,
+        Severity.INFO if len(far) <= _RARE * len(value) and not _moves_at(run, int(step[top])) else Severity.WARNING,
     )
 
 
+def _moves_at(run: Signals, step: int) -> bool:
+    """Whether the reward has another level after a step than before, beyond its noise."""
+    signal = run.main
+    if signal is None or signal.meaning.role != "reward":
+        return False
+    series = signal.finite
+    at = int(np.searchsorted(series.step, step))
+    before, after = series.value[max(at - _NEAR, 0) : at], series.value[at : at + _NEAR]
+    if min(len(before), len(after)) < _TREND:
+        return False
+    return abs(median(after) - median(before)) > _FAR * max(sigma(before), sigma(after))
+
+
 def _stops(run: Signals, limit: PolicyCollapseLimits) -> Hits:
-    """Find a policy that does not change any more: its KL divergence from one update to the next is exactly zero."""
+    """Find a policy that does not change any more: its KL divergence from one update to the next is nothing."""
     for signal in run.judged:
         if not _KL.fullmatch(signal.tag) or _NO_POLICY.search(signal.tag):
             continue
-        step, value = signal.finite.step, signal.finite.value
-        changes = np.flatnonzero(value)
-        first = int(changes[-1]) + 1 if len(changes) else 0
-        zeros = len(value) - first
-        if first and zeros >= max(limit.min_zeros, len(value) / 2):
-            yield Hit(
-                f"{signal.tag} is exactly 0 at the last {zeros} of {len(value)} points: the policy does not change any"
-                f" more",
-                (signal.tag,),
-                step[first:],
-                {"early": median(np.abs(value[: max(first // 5, 1)])), "late": 0.0},
-                zeros,
-                Severity.WARNING,
-            )
+        series = signal.finite
+        value, n = series.value, len(series)
+        first = int(np.flatnonzero(np.append(np.inf, np.abs(value)) > limit.min_kl)[-1])
+        zeros = n - first
+        if zeros < max(limit.min_zeros, n / 2) or not value.any():  # an estimate that is always 0 is not made
+            continue
+        none = not value[first:].any()
+        still = Share.since("", series, first, *(("exactly", 0.0) if none else ("at most", limit.min_kl)))
+        words = f"{still.relation} {still.bound:.6g} at the last {zeros} of {n} points"
+        yield Hit(
+            (f"{signal.tag} is ", still.said(words), ": the policy does not change any more"),
+            (signal.tag,),
+            series.step[first:],
+            {"early": median(np.abs(value[: max(first // 5, 1)])), "late": median(np.abs(value[first:]))},
+            zeros,
+            Severity.WARNING,
+        )
 
 
-def _one_sided(value: Floats) -> bool:
+def _one_sided(value: Floats, nearly: float) -> bool:
     """Whether it is the entropy of choices, or a loss made of it; that of densities has both signs."""
-    return bool((value >= 0).all() or (value <= 0).all())
+    return bool(value.min() >= -nearly or value.max() <= nearly)

@@ -2,16 +2,27 @@
 
 from summaries.auditing.rules import baseline, files, policies, ranks
 from summaries.auditing.rules.gradients import clipping, histograms, norms, variables
-from summaries.auditing.rules.losses import divergence, moments, not_decreasing, overfitting, stalled
-from summaries.auditing.rules.optimizers import precursors, rates, updates
+from summaries.auditing.rules.losses import (
+    chance,
+    divergence,
+    moments,
+    not_decreasing,
+    overfitting,
+    parts,
+    stalled,
+    unbounded,
+    validations,
+)
+from summaries.auditing.rules.optimizers import dead_rates, precursors, rates, updates
 from summaries.auditing.rules.rule import Rule
 from summaries.auditing.rules.timeline import incidents, pauses, steps
 
 __all__ = ["BETWEEN_RANKS", "RULES"]
 
 _MODULES = (
-    files, steps, pauses, incidents, moments, not_decreasing, overfitting, stalled, divergence, norms,
-    variables, histograms, clipping, updates, precursors, rates, policies, baseline, ranks,
+    files, steps, pauses, incidents, moments, not_decreasing, overfitting, stalled, divergence, chance,
+    unbounded, validations, parts, norms,
+    variables, histograms, clipping, updates, precursors, rates, dead_rates, policies, baseline, ranks,
 )  # fmt: skip
 
 RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transf
 
 import numpy as np
 
+from summaries.auditing.claims import Claim
 from summaries.auditing.findings import Finding
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class Hit:
     """What the function of a rule found. With the code of the rule and the name of the run, it becomes a `Finding`.
 
     Attributes:
-        message: one sentence, with its numbers.
+        message: one sentence, with its numbers: text, or claims with the text between them.
         tags: the tags that show it, the clearest first; empty if it is not about a tag.
         steps: the steps that it is about; the finding has the first and the last. None if it is not about steps.
         evidence: numbers by name, Python's or NumPy's.
@@ -142,7 +143,7 @@ class Hit:
         run: the run that it is about, if that is another rank of the same job; "" for the run that was judged.
     """
 
-    message: str
+    message: str | tuple[str | Claim, ...]
     tags: Sequence[str] = ()
     steps: Sequence[int] | Ints | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
@@ -202,7 +203,9 @@ class Rule:
             tag, *others = hit.tags or ("",)
             steps = None if hit.steps is None else (int(hit.steps[0]), int(hit.steps[-1]))
             evidence = {name: x.item() if isinstance(x, np.generic) else x for name, x in hit.evidence.items()}
-            yield Finding(*rule, hit.run or run.name, tag, steps, hit.message, evidence, hit.count, tuple(others))
+            parts = (hit.message,) if isinstance(hit.message, str) else hit.message
+            message, claims = "".join(map(str, parts)), tuple(part for part in parts if isinstance(part, Claim))
+            yield Finding(*rule, hit.run or run.name, tag, steps, message, evidence, hit.count, tuple(others), claims)
 
 
 class Ruleset(dict[str, Rule]):

@@ -39,6 +39,7 @@ _WHOLE = re.compile(
 _ASIDE = re.compile(r"\b(?:eval|test|val|min|max|std|baseline|intrinsic|curiosity|gail|rnd|value|estimate)\b")
 _PREFERENCE = re.compile(r"\b(?:chosen|rejected|margins?|accurac\w+)\b")
 _FEWEST = 10  # points that show a behaviour
+_FEW = 4  # means of epochs that show a course
 
 
 def main_loss(losses: Sequence[Signal], logger: Logger) -> Signal | None:
@@ -89,12 +90,13 @@ def trained_with(validation: Signal, losses: Iterable[Signal]) -> Signal | None:
     """The training loss that this validates, among those with the same words; None if none has.
 
     `val/box_loss` belongs to `train/box_loss`, and `val_loss_epoch` to `train_loss_step`. One that counts the same
-    steps goes before one that does not, and then the longest.
+    steps goes before one that does not, then the means of epochs before single batches, and then the longest.
     """
     stem = _stem(validation.tag)
 
-    def rank(one: Signal) -> tuple[bool, int]:
-        return have_one_axis(validation.finite, one.finite), len(one.finite)
+    def rank(one: Signal) -> tuple[bool, bool, int]:
+        of_epochs = "epoch" in words(one.tag).split() and len(one.finite) >= _FEW
+        return have_one_axis(validation.finite, one.finite), of_epochs, len(one.finite)
 
     return max((signal for signal in losses if _stem(signal.tag) == stem), key=rank, default=None)
 

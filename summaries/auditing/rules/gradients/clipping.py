@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.progress import learns
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.signals import common_points
 from summaries.robust import since
@@ -79,6 +80,7 @@ def clipping_saturated(run: Signals, limit: ClippingSaturatedLimits) -> Hits:
             (tag,),
             step[start:],
             {"fraction": clipped, "fraction in all": share.mean(), "points": len(share)},
+            severity=Severity.INFO if learns(run) else None,
         )
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.claims import Extreme, Jump, Move, Point
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.gradients import overflows
+from summaries.auditing.rules.progress import learns, learns_since
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
-from summaries.auditing.statistics.course import trend_between
 from summaries.auditing.statistics.excursions import Excursions, Peak
+from summaries.reading.series import Series
 from summaries.robust import OF_MEDIAN, TAIL_TELLS, Blocks, blocks, in_sigmas, median, sigma, since
 from summaries.words import beside, counted
 
@@ -26,13 +28,13 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("global_norm", "gradient_norm", of_moments=True)
 _SHOW_OVERFLOWS = "nonfinite", "global_norm", "part_norm", "gradient_norm", "loss_scale"
-_SURE = 2.0  # standard deviations of a trend by chance
 _MANY = 4  # jumps: fewer may be accidents
 _NEAR = 5  # points: jumps this close together are one event
 _BLOCKS, _STRETCHES = 60, 200  # levels that a climb shows in; stretches that show a jump of several steps
 _APART, _CLEARLY = 3, 1.25  # times as far out as all others, and as the least that counts: a jump that stands apart
 _FURTHEST = 5  # times as far out as another jump: that one may be of the tail
 _LONG, _LAST = 20, 3  # points that are enough for a level; points at the end of the run
+_VISIBLE = 0.1  # of a climb, in logarithms: a point that is higher by as much is told, too
 _AT_A_LEVEL = 0.02  # of a logarithm, that is 5 %: a value that is on a level
 _AS_EVER = 0.1  # the probability of none at first, if jumps had always been as frequent
 
@@ -86,7 +88,8 @@ def _non_finite(signals: Iterable[Signal]) -> list[tuple[Signal, Ints]]:
 
 def _overflows(run: Signals, signal: Signal, at: Ints, limit: overflows.OverflowLimits) -> bool:
     """Whether gradients that are not finite are rare overflows, and losses are finite except at such steps."""
-    return overflows.are_few(at, len(signal.standing), limit) and all(
+    points = len(signal.standing) + overflows.lowered(run, signal.standing.step[at])  # while a scale is found
+    return overflows.are_few(at, points, limit) and all(
         overflows.skipped(run, loss.standing, limit) for loss in run.of("loss")
     )
 
@@ -109,21 +112,26 @@ def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Hits:
         positive = series.value > 0
         if np.count_nonzero(positive) < limit.min_points:
             continue
-        step, log = series.step[positive], np.log10(series.value[positive])
+        series = Series(series.tag, series.step[positive], series.wall_time[positive], series.value[positive])
+        log = np.log10(series.value)
         cut = blocks(log, min(_BLOCKS, len(log) // 5))
-        hit = _climb(signal.tag, step, log, cut, limit) or _burst(run, signal.tag, step, log, cut, limit)
+        hit = _climb(series, log, cut, limit) or _burst(run, series, log, cut, limit)
         if hit is None:
             continue
-        harmless = hit.severity is None and (_is_still_learning(run, hit) or _was_an_accident(run, hit))
-        yield replace(hit, severity=Severity.WARNING) if harmless else hit
+        yield replace(hit, severity=_weight(run, hit)) if hit.severity is None and hit.steps is not None else hit
 
 
-def _is_still_learning(run: Signals, hit: Hit) -> bool:
-    """Whether the objective falls in spite of the norm, from there to the end of the run."""
-    if run.objective is None or hit.steps is None or not len(run.objective.finite):
-        return False
-    loss = run.objective.finite
-    return trend_between(loss, hit.steps[0], int(loss.step[-1])) < -_SURE
+def _weight(run: Signals, hit: Hit) -> Severity | None:
+    """What a norm does to the loss: a climb is a note if that falls, and a warning if it does not rise.
+
+    Jumps are a warning if it falls, and accidents if there are few, and it ends no higher than its median until then.
+    """
+    assert hit.steps is not None
+    goes_on = learns_since(run, hit.steps[0])
+    if (goes_on or (goes_on is None and learns(run))) and "peak" not in hit.evidence:
+        return Severity.INFO
+    harmless = goes_on or (goes_on is None and run.objective is not None) or _was_an_accident(run, hit)
+    return Severity.WARNING if harmless else None
 
 
 def _was_an_accident(run: Signals, hit: Hit) -> bool:
@@ -135,7 +143,7 @@ def _was_an_accident(run: Signals, hit: Hit) -> bool:
     return min(len(before), len(after)) >= _NEAR and median(after[-max(len(after) // 5, _NEAR) :]) <= median(before)
 
 
-def _climb(tag: str, step: Ints, log: Floats, cut: Blocks, limit: ExplodingNormLimits) -> Hit | None:
+def _climb(series: Series, log: Floats, cut: Blocks, limit: ExplodingNormLimits) -> Hit | None:
     """Find a lasting rise: blocks whose median is far above an earlier one, and above all blocks before that one."""
     level = cut.median
     if cut.length < _LONG:
@@ -163,9 +171,12 @@ def _climb(tag: str, step: Ints, log: Floats, cut: Blocks, limit: ExplodingNormL
     stop = int(np.flatnonzero(high)[-1]) + first
     left = bottom + _nearest(log[bottom : max(start, bottom + 1)], float(lowest[k]))
     there = int(cut.start[first + top]) + _nearest(log[cut.start[first + top] :][: cut.length], float(after[top]))
+    step, highest = series.step, left + int(np.argmax(log[left:]))
+    climb = Move.of(series.tag, series, left, there, "climbs")
+    higher = "; ", Extreme("", Point.of(series, highest), int(step[left]), int(step[-1]))
     return Hit(
-        f"{tag} climbs from {10 ** log[left]:.4g} at step {step[left]} to {10 ** log[there]:.4g} at step {step[there]}",
-        (tag,),
+        (climb, *(higher if log[highest] - log[there] > _VISIBLE * (log[there] - log[left]) else ())),
+        (series.tag,),
         (step[start], step[cut.start[stop] + cut.length - 1]),
         {"level before": low, "peak level": peak, "factor": peak / low},
     )
@@ -186,7 +197,7 @@ def _end(log: Floats, level: float, length: int) -> float:
     return float(max(level - error / np.sqrt(length), median(log[-_LAST:]) - error / np.sqrt(_LAST)))
 
 
-def _burst(run: Signals, tag: str, step: Ints, log: Floats, cut: Blocks, limit: ExplodingNormLimits) -> Hit | None:
+def _burst(run: Signals, series: Series, log: Floats, cut: Blocks, limit: ExplodingNormLimits) -> Hit | None:
     """Find steps whose norm is far above every level of the run, but which are too few for the medians of `_climb`."""
     usual = _highest_before(cut, len(log))
     begin = int(np.ceil(limit.warm_up * len(log)))
@@ -204,13 +215,19 @@ def _burst(run: Signals, tag: str, step: Ints, log: Floats, cut: Blocks, limit: 
         return None
     peak = max(peaks, key=lambda peak: float(log[peak.top]))
     clips = bool(run.of("clipped", "clipped_fraction", "clip_norm", "clipped_global_norm"))
-    most = 10 ** max(float(usual[peak.top]), peak.level)
+    first, last, value = peaks[0].first, peaks[-1].last, series.value
+    top = first + int(np.argmax(log[first : last + 1]))
+    most = max(10 ** max(float(usual[top]), peak.level), median(value[:top]))
+    step = series.step
+    jump = Jump(series.tag, Point.of(series, top), int(step[first]), int(step[last]), most)
+    if not jump.holds(series):
+        return None
+    several = "" if len(peaks) == 1 else f"; {len(peaks)} such jumps"
     return Hit(
-        f"{tag} jumps to {10 ** log[peak.top]:.4g} at step {step[peak.top]}, usually at most {most:.4g}"
-        f"{'' if len(peaks) == 1 else f'; {len(peaks)} such jumps'}{'; clipping limits the effect' if clips else ''}",
-        (tag,),
-        (step[peaks[0].first], step[peaks[-1].last]),
-        {"peak": 10 ** log[peak.top], "usual": most, "sigmas": peak.sigmas},
+        (jump, f"{several}{'; clipping limits the effect' if clips else ''}"),
+        (series.tag,),
+        (step[first], step[last]),
+        {"peak": value[top], "usual": most, "sigmas": peak.sigmas},
         len(peaks),
         Severity.INFO if clips else None,
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signals
     from summaries.reading.series import Series
 
-__all__ = ["OverflowLimits", "are_few", "lost_scales", "skipped"]
+__all__ = ["OverflowLimits", "are_few", "lost_scales", "lowered", "skipped"]
 
 _LOST = 2.0**-24  # the smallest number above zero in half precision: no scale that is of use is as low as that
 _STAYS = 3  # points
@@ -52,10 +52,10 @@ def are_few(at: Ints, points: int, limit: OverflowLimits) -> bool:
 def skipped(run: Signals, loss: Series, limit: OverflowLimits) -> bool:
     """Whether a loss is not finite at a few points only, and the loss scale was lowered at each of them."""
     at = np.flatnonzero(~np.isfinite(loss.value))
-    return not len(at) or (are_few(at, len(loss), limit) and _lowered(run, loss.step[at]))
+    return not len(at) or (are_few(at, len(loss), limit) and lowered(run, loss.step[at]))
 
 
-def _lowered(run: Signals, steps: Ints) -> bool:
+def lowered(run: Signals, steps: Ints) -> bool:
     """Whether a loss scale is lower at each of these steps, or just after it, than before."""
     for signal in run.of("loss_scale"):
         step, value = signal.finite.step, signal.finite.value

@@ -14,6 +14,7 @@ from summaries.words import listed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
@@ -52,6 +53,7 @@ def vanishing_gradient(run: Signals, limit: VanishingGradientLimits) -> Hits:
     late = {variable: _level(norm, 2 / 3, 1.0) for variable, norm in norms.items()}
     usual_early, usual_late = upper_quartile_of_others(early), upper_quartile_of_others(late)
     dead = dead_variables(run, _ZEROS)
+    found: dict[str, Hit] = {}
     for variable, norm in norms.items():
         if variable in dead:
             continue
@@ -59,6 +61,8 @@ def vanishing_gradient(run: Signals, limit: VanishingGradientLimits) -> Hits:
         if usual <= 0 or began <= 0:
             continue
         ratio = late[variable] / usual
+        if not late[variable] and _may_only_pause(norm.value):
+            continue
         if _is_rounding(variable, early[variable] / began, ratio) and any(
             late[other] >= limit.ratio * usual for other in norms if _layer(other) == _layer(variable)
         ):
@@ -71,12 +75,40 @@ def vanishing_gradient(run: Signals, limit: VanishingGradientLimits) -> Hits:
             if not late[variable]:
                 alive = np.flatnonzero(value)
                 now = f"is exactly zero since step {step[alive[-1] + 1 if len(alive) else 0]}"
-            yield Hit(
+            since = np.flatnonzero(value >= limit.ratio * usual)
+            first = min(int(since[-1]) + 1 if len(since) else 0, len(step) - 1)
+            found[variable] = Hit(
                 f"the gradient of {variable} {now} where others have {usual:.3g}",
                 (norm.tag,),
-                step[-len(step) // 3 :],
+                step[first:],
                 {"norm": late[variable], "norm of others": usual, "ratio": ratio, "norm at first": early[variable]},
             )
+    yield from _together(found)
+
+
+def _together(found: dict[str, Hit]) -> Hits:
+    """One finding of all variables: a chain of layers has one cause."""
+    if len(found) < 2:  # noqa: PLR2004 - several
+        yield from found.values()
+        return
+    names, hits = list(found), list(found.values())
+    norms, others = ([float(hit.evidence[name]) for hit in hits] for name in ("norm", "norm of others"))
+    first = min(int(hit.steps[0]) for hit in hits if hit.steps is not None)
+    yield Hit(
+        f"the gradients of {len(names)} variables, from {names[0]} to {names[-1]}, have norms of {min(norms):.3g} to"
+        f" {max(norms):.3g} where others have {max(others):.3g}",
+        [tag for hit in hits for tag in hit.tags],
+        (first, max(int(hit.steps[-1]) for hit in hits if hit.steps is not None)),
+        {**min(hits, key=lambda hit: hit.evidence["norm"]).evidence, "variables": len(names)},
+        len(names),
+    )
+
+
+def _may_only_pause(value: Floats) -> bool:
+    """Whether a norm, which has been zero in a row before, is not zero at the end for many times as long."""
+    alive = np.flatnonzero(value)
+    pause = int(np.diff(alive, prepend=-1).max(initial=1)) - 1
+    return bool(len(alive)) and len(value) - 1 - int(alive[-1]) < _PAUSES * pause
 
 
 def _norms(run: Signals, min_points: int) -> dict[str, Series]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.claims import Extreme, Move, Point
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.warm_restarts import explained_by_rate
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
@@ -120,7 +121,7 @@ def _explodes(signal: Signal, series: Series, limit: LossDivergesLimits) -> Hits
     first, last = float(value[0]), float(value[-1])
     if first > 0 and last == value.max() and last >= limit.explodes * first:
         yield Hit(
-            f"{signal.tag} rises from {first:.4g} at step {series.step[0]} to {last:.4g} at step {series.step[-1]}",
+            (Move.of(signal.tag, series, 0, len(value) - 1, "rises", tags=signal.tags),),
             signal.tags,
             series.step,
             {"best": first, "end": last, "highest": last},
@@ -188,7 +189,7 @@ def _jumps(level: Floats, best: int, sigmas: float) -> bool:
     return len(change) > best and float(change[best:].max()) > sigmas * sigma(change)
 
 
-def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float) -> Hit:
+def _hit(signal: Signal, series: Series, since: int, best: float, end: float, sigmas: float) -> Hit | None:
     """Describe a rise from the best level to the level at the end, which begins at the point `since`.
 
     The message quotes values of the curve and their steps. If the last points are back half way to the best level, it
@@ -197,16 +198,23 @@ def _hit(signal: Signal, series: Series, since: int, best: float, end: float, si
     value, step = series.value, series.step
     low, last = _last_near(value[: since + 1], best, end), typical(value, len(value) - 1)
     top = low + int(np.argmax(value[low:]))
-    peak = f"; its highest point is {value[top]:.4g} at step {step[top]}"
+    rise = Move.of(signal.tag, series, low, last, "rises", tags=signal.tags)
+    if not rise.holds(series):  # it is back
+        return None
+    peak = Extreme("", Point.of(series, top), int(step[low]), int(step[-1]), tags=signal.tags)
     higher = value[top] - value[last] > _VISIBLE * (value[top] - value[low])
     return Hit(
-        f"{signal.tag} rises from {value[low]:.4g} at step {step[low]} to {value[last]:.4g} at step {step[last]}"
-        f"{peak if higher else ''}",
+        (rise, "; ", peak) if higher else (rise,),
         signal.tags,
         step[since:],
         {"best": value[low], "end": value[last], "highest": value[top], "sigmas": sigmas},
-        severity=Severity.INFO if value[last] < (best + end) / 2 else None,
+        severity=Severity.INFO if value[last] < _half_way(best, end) else None,
     )
+
+
+def _half_way(best: float, end: float) -> float:
+    """Between two levels: in logarithms, if they are positive."""
+    return math.sqrt(best * end) if best > 0 else (best + end) / 2
 
 
 def _last_near(values: Floats, best: float, end: float) -> int:

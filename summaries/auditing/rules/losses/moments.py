@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.claims import Level, Move
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.gradients import overflows
 from summaries.auditing.rules.losses.overfitting import overfitting
@@ -14,6 +15,7 @@ from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_
 from summaries.auditing.signals.loss_names import LOSS_ROLES
 from summaries.auditing.statistics.course import typical, without_zeros
 from summaries.auditing.statistics.excursions import SHORT, Excursions, Peak
+from summaries.robust import block_medians
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("loss", "validation_loss", of_moments=True)
 _LOSSES = "loss", "validation_loss", "auxiliary_loss"
+_LEVELS = 30  # of a loss, whose range is what there was to learn
 _CERTAIN = 1000  # times the noise: beyond that the number means little
 _LASTS = 5  # points of a spike whose message says where it ends
 _LONG = 1000  # points: in more, spikes may last
@@ -128,6 +131,7 @@ class LossSpikeLimits(Limits):
     sigmas: float = above(0, 8.0)  # of the noise of a point
     min_rise: float = at_least(0, 0.1)  # of the range of the loss
     min_points: int = whole(30, 20)  # of a loss
+    undone: float = at_least(0, 0.25)  # of the range of levels: a spike by less is a note
 
 
 @RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, unless=overfitting)
@@ -145,22 +149,36 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
         ]
         if not peaks or recur_as_restarts(series.value, peaks):
             continue
-        worst = max(peaks, key=lambda peak: peak.sigmas)
         step, value = series.step, series.value
+        worst = max(peaks, key=lambda peak: float(value[peak.top]) - peak.level)
         lasts = worst.last - worst.first >= _LASTS
-        before = max(worst.first - 1, 0)
-        low = typical(value, before) if lasts else before
+        low = typical(value, _last_on_level(value, worst)) if lasts else max(worst.first - 1, 0)
         after = _recovered(value, worst, float(value[low]))
-        how, back = ("rises", f", and is {value[after]:.4g} at step {step[after]}") if lasts else ("jumps", "")
+        top = low + int(np.argmax(value[low : after + 1]))
+        rise = Move.of(signal.tag, series, low, top, "rises" if lasts else "jumps", tags=signal.tags)
+        back = (", and is ", Level.of("", series, after, after, tags=signal.tags), f" at step {step[after]}")
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
+        matters = worst.sigmas >= limit.sigmas and value[top] - value[low] >= limit.undone * _range(value)
         yield Hit(
-            f"{signal.tag} {how} from {value[low]:.4g} at step {step[low]} to {value[worst.top]:.4g} at step"
-            f" {step[worst.top]}{back}; the rise is {_times(worst.sigmas)} its noise{several}",
+            (rise, *(back if lasts else ()), f"; the rise is {_times(worst.sigmas)} its noise{several}"),
             signal.tags,
             (step[peaks[0].first], step[peaks[-1].last]),
-            {"peak": value[worst.top], "level": value[low], "sigmas": worst.sigmas, "step": step[worst.top]},
+            {"peak": value[top], "level": value[low], "sigmas": worst.sigmas, "step": step[top]},
             len(peaks),
+            None if matters else Severity.INFO,
         )
+
+
+def _range(value: Floats) -> float:
+    """The range of the levels of n ≥ 5 values."""
+    return float(np.ptp(block_medians(value, min(len(value) // _LASTS, _LEVELS))))
+
+
+def _last_on_level(value: Floats, peak: Peak) -> int:
+    """The last point before a spike that is no higher, by its noise, than the level around it."""
+    noise = (float(value[peak.top]) - peak.level) / peak.sigmas
+    low = np.flatnonzero(value[: peak.first] <= peak.level + noise)
+    return int(low[-1]) if len(low) else max(peak.first - 1, 0)
 
 
 def _recovered(value: Floats, peak: Peak, level: float) -> int:

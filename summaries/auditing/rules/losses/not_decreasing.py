@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.claims import Claim, Extreme, Level, Move, NotBetter, Point, Share, told_apart
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.divergence import loss_diverges
+from summaries.auditing.rules.progress import is_early
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import Course, may_be_a_score
 from summaries.robust import changes, median, sigma
@@ -59,7 +62,7 @@ def loss_not_decreasing(run: Signals, limit: LossNotDecreasingLimits) -> Hits:
             return
         is_low = bool(len(series)) and median(np.abs(series.value)) <= limit.low_level
         is_low = is_low and not _is_left_to_learn(run, limit)
-        hit = None if is_low else _flat(signal, series, limit)
+        hit = None if is_low else _flat(run, signal, series, limit)
         if _is_no_more_than_a_note(hit) and len(series) >= _FEW:
             hit = _worse_than_at_first(signal, series, limit) or hit
     if _is_no_more_than_a_note(hit) and not is_low:
@@ -72,22 +75,30 @@ def _is_no_more_than_a_note(hit: Hit | None) -> bool:
     return hit is None or hit.severity is Severity.INFO
 
 
-def _flat(signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
+def _flat(run: Signals, signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
     """Find a loss that ends where it was, as far as its noise shows."""
-    hit = _unchanged(signal, series, limit) if len(series) >= limit.few_points else None
+    hit = _unchanged(run, signal, series, limit) if len(series) >= limit.few_points else None
     if hit is None and len(series) >= limit.min_points:
-        hit = _back_at_its_start(signal, series, limit) or _not_falling(signal, series, limit)
+        hit = _back_at_its_start(signal, series, limit) or _not_falling(run, signal, series, limit)
     return hit
 
 
-def _unchanged(signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
+def _unchanged(run: Signals, signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
     """Find a loss whose whole range is a small part of its level: nothing there is noise, or worth being learnt."""
     value = series.value
     if np.ptp(value) > limit.no_change * abs(median(value)):
         return None
-    first, last = _told_apart(float(value[0]), float(value[-1]))
-    message = f"{signal.tag} hardly changes in {len(value)} points: {first} at first, {last} in the end"
-    return Hit(message, signal.tags, series.step, _range(value))
+    message = f"{signal.tag} hardly changes in {len(value)} points: ", *_ends(series, signal.tags)
+    return Hit(
+        message, signal.tags, series.step, _range(value), severity=Severity.INFO if is_early(run, series) else None
+    )
+
+
+def _ends(series: Series, tags: tuple[str, ...]) -> tuple[str | Claim, ...]:
+    """The first and the last value, in words."""
+    first, last = (Level.of("", series, at, at, tags=tags) for at in (0, len(series) - 1))
+    one, other = told_apart(first.value, last.value)
+    return replace(first, text=one), " at first, ", replace(last, text=other), " in the end"
 
 
 def _not_moved(run: Signals, limit: LossNotDecreasingLimits) -> Hit | None:
@@ -96,20 +107,22 @@ def _not_moved(run: Signals, limit: LossNotDecreasingLimits) -> Hit | None:
     The training loss must not have fallen either, so that nothing was learnt before the first of them.
     """
     for signal in [*run.of("validation_loss"), *run.of("metric")]:
-        value = signal.finite.value
+        series = signal.finite
+        value = series.value
         if not _is_still(signal, value, limit):
             continue
         trained = run if run.training is None else run.training
         objective = trained.objective
         if objective is None or _has_fallen(objective.finite.value, limit) or _validates_better(run, limit):
             return None
-        first, last = _told_apart(float(value[0]), float(value[-1]))
         name = objective.tag if trained is run else f"{objective.tag} of {trained.name}"
-        what = f"hardly changes in {len(value)} validations: {first} at first, {last} in the end"
+        what = f"hardly changes in {len(value)} validations: ", *_ends(series, signal.tags)
+        all_ = Share.since("", series, 0, "exactly", float(value[0]))
+        same = "is ", all_.said(f"{value[0]:.4g} at all {len(value)} points")
         return Hit(
-            f"{signal.tag} {what if np.ptp(value) else f'is {first} at all {len(value)} points'}; nor does {name} fall",
+            (f"{signal.tag} ", *(what if np.ptp(value) else same), f"; nor does {name} fall"),
             (signal.tag,),
-            signal.finite.step,
+            series.step,
             _range(value),
         )
     return None
@@ -155,12 +168,17 @@ def _back_at_its_start(signal: Signal, series: Series, limit: LossNotDecreasingL
     end, noise = median(last), sigma(last)
     if start - end > min(_BACK * noise, limit.max_hidden * start):
         return None
+    rise = Move.of(signal.tag, series, 0, top, "rises", tags=signal.tags)
+    level = Level.of("", series, n - len(last), n - 1, tags=signal.tags)
+    nothing = NotBetter("", tags=signal.tags)
+    told = (": ", nothing) if nothing.holds(series) else ()
+    recovers = start - median(value[-max(n // 10, 1) :]) > min(_BACK * noise, limit.max_hidden * start)
     return Hit(
-        f"{signal.tag} rises from {start:.4g} to {value[top]:.4g} at step {series.step[top]}, and the median of"
-        f" its last {len(last)} points is {end:.4g}: nothing was learnt",
+        (rise, f", and the median of its last {len(last)} points is ", level, *told),
         signal.tags,
         series.step,
         {"first": start, "highest": value[top], "last third": end, "noise": noise, "points": n},
+        severity=Severity.INFO if recovers else None,
     )
 
 
@@ -184,16 +202,20 @@ def _worse_than_at_first(signal: Signal, series: Series, limit: LossNotDecreasin
     if len(worse) < max(limit.worse * n, 2) or median(value[-max(n // 5, 3) :]) > limit.times * value[0]:
         return None
     top = int(np.argmax(value))
+    first = Level.of("", series, 0, 0, tags=signal.tags)
+    high = Extreme("", Point.of(series, top), int(series.step[0]), int(series.step[-1]), tags=signal.tags)
     return Hit(
-        f"{signal.tag} is {value[0]:.4g} at step {series.step[0]}, and over {limit.times:g} times that at"
-        f" {len(worse)} of {len(value)} points; its highest point is {value[top]:.4g} at step {series.step[top]}",
+        (
+            *(f"{signal.tag} is ", first, f" at step {series.step[0]}, and over {limit.times:g} times that at"),
+            *(f" {len(worse)} of {len(value)} points; ", high),
+        ),
         signal.tags,
         series.step[worse],
         {"first": value[0], "highest": value[top], "worse": len(worse), "points": len(value)},
     )
 
 
-def _not_falling(signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
+def _not_falling(run: Signals, signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
     """Find a loss whose last third is not lower than its first, by more than the noise."""
     course = Course.of(series.value)
     n, level = len(series), abs(course.median)
@@ -205,24 +227,23 @@ def _not_falling(signal: Signal, series: Series, limit: LossNotDecreasingLimits)
         return None  # too noisy to tell
     rises = fall < -_FALLS * error
     flat = rises or (hidden < limit.max_decline * level and fall <= _FALLS * error)
-    sure = flat and not may_be_a_score(series.value)
+    sure = flat and not may_be_a_score(series.value) and not is_early(run, series)
     how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
-    early, late = _told_apart(course.early, course.late)
+    early = Level.of("", series, 0, n // 3 - 1, tags=signal.tags)
+    late = Level.of("", series, n - n // 3, n - 1, tags=signal.tags)
+    one, other = told_apart(early.value, late.value)
     not_falls = "does not decrease" if flat else "is not seen to decrease"
-    noise = " by more than its noise" if flat and fall > 0 else ""
+    noise = " by more than its noise" if flat and early.value > late.value else ""
     return Hit(
-        f"{signal.tag} {not_falls}{noise} in {n} points: {early} in the first third, {late} in the last{how}",
+        (
+            *(f"{signal.tag} {not_falls}{noise} in {n} points: ", replace(early, text=one), " in the first third, "),
+            *(replace(late, text=other), f" in the last{how}"),
+        ),
         signal.tags,
         series.step,
         {"first third": course.early, "last third": course.late, "standard error": error, "points": n},
         severity=None if sure else Severity.INFO,
     )
-
-
-def _told_apart(one: float, other: float) -> tuple[str, str]:
-    """Two numbers in 4 digits, or in as many as tell them apart, up to 7."""
-    pairs = [(f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in (4, 5, 6, 7)]
-    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
 def _is_left_to_learn(run: Signals, limit: LossNotDecreasingLimits) -> bool:

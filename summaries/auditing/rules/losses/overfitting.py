@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from summaries.auditing.claims import Level, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
 from summaries.auditing.statistics.course import bend, level_between, scatter_about_trend, trend_between, value_at
-from summaries.robust import OF_MEDIAN, blocks, median, monotone_trend
+from summaries.robust import OF_MEDIAN, Blocks, blocks, median, monotone_trend
 from summaries.words import beside
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = ["RULES", "overfitting"]
 
 RULES = Ruleset()
 _FEW = 5  # levels that show a trend
+_NEARLY_ALL = 0.95  # of the validations since the best ones, that are worse
 _NONE = 10.0  # times smaller than another: such a change counts as none
 _BLOCKS = 12  # levels of a validation loss
 _BACK, _HALF_BACK = 3, 2  # parts of a rise: the last third, and two thirds, of the levels stay above the first of them
@@ -39,6 +41,7 @@ class OverfittingLimits(Limits):
     trend: float = above(0, 2.0)  # Z of the Mann-Kendall test
     min_rise: float = at_least(0, 0.1)  # of the best level
     large: float = at_least(0, 0.33)  # of the best level: a rise whose course does not matter
+    times: float = above(1, 4.0)  # the best level: a collapse, also if the training loss stands
 
 
 @RULES.add("GL305", "overfitting", Severity.WARNING, OverfittingLimits, needs=("validation_loss",))
@@ -48,84 +51,125 @@ def overfitting(run: Signals, limit: OverfittingLimits) -> Hits:
     rising = []
     for signal in run.of("validation_loss"):
         loss = trained.trained_with(signal)
-        series = signal.finite
-        enough = loss is not None and min(len(series), len(loss.finite)) >= limit.min_points
-        if loss is None or not enough or not np.ptp(series.value):
+        enough = loss is not None and min(len(signal.finite), len(loss.finite)) >= limit.min_points
+        if loss is None or not enough or not np.ptp(signal.finite.value):
             continue
-        falls = on_the_axis_of(series, loss.finite)
-        name = loss.tag if trained is run else f"{loss.tag} of {trained.name}"
-        clock = "" if have_one_axis(series, loss.finite) else ", by the clock,"
-        hit = _overfits(signal, series, replace(falls, tag=name + clock), limit)
+        hit = _overfits(signal, loss, "" if trained is run else trained.name, limit)
         if hit is not None:
-            rising.append(((loss is not trained.objective, not have_one_axis(series, loss.finite)), hit))
+            aside = hit.severity is Severity.INFO, loss is not trained.objective
+            rising.append(((*aside, not have_one_axis(signal.finite, loss.finite)), hit))
     if rising:  # that of the objective, on its axis, if there is one, else the first
         hit = min(rising, key=lambda pair: pair[0])[1]
         others = [tag for _, other in rising if other is not hit for tag in other.tags]
-        yield replace(hit, message=hit.message + beside(others, "does"), tags=(*hit.tags, *others))
+        yield replace(hit, message=(*hit.message, beside(others, "does")), tags=(*hit.tags, *others))
 
 
-def _rises_for_good(level: Floats, best: int, rise: float, error: float, limit: OverfittingLimits) -> bool:
+def _rises_for_good(cut: Blocks, values: Floats, rise: float, error: float, limit: OverfittingLimits) -> bool:
     """Whether levels rise from the best one to the end, stay there, and do so by more than chance.
 
     Either they follow a trend, or rise early and stay, and hardly vary about their course; or they end so much higher
     that no course matters.
     """
+    level = cut.median
+    best = int(np.argmin(level))
     since, lowest = level[best:], abs(float(level[best]))
+    after = values[cut.start[best] + cut.length :]
+    never_back = np.count_nonzero(after > level[best]) >= _NEARLY_ALL * len(after)
     if len(since) < _FEW:
         every = len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
         return every and rise >= max(limit.large * lowest, limit.sigmas * scatter_about_trend(since))
+    least = limit.min_rise * lowest * (1 if best else 2)
+    rises = monotone_trend(since) >= limit.trend
+    if (rises or never_back) and rise >= max(2 * least, limit.sigmas / 2 * error):
+        return True
     if since[-(len(since) // 3) :].min() < level[best] + rise / _BACK:
         return False
     settled = max(error, scatter_about_trend(since[len(since) // 2 :]))
     if rise >= max(limit.large * lowest, limit.sigmas / 2 * settled) and best:
         return True
-    least = limit.min_rise * lowest * (1 if best else 2)
     if rise < max(least, limit.sigmas * max(error, bend(since))):
         return False
     stays = bool(since[len(since) // 3 :].min() >= level[best] + rise / _HALF_BACK)
-    return monotone_trend(since) >= limit.trend or (stays and rise >= limit.sigmas * settled)
+    return rises or (stays and rise >= limit.sigmas * settled)
+
+
+def _until(loss: Series, step: int, stop: int) -> tuple[int, int]:
+    """The last points until a step, at least five of them if there are: the index of the first, and after the last."""
+    first, last = np.searchsorted(loss.step, (step - _AHEAD * (stop - step), step), "right")
+    return max(int(min(first, last - _FEW)), 0), max(int(last), 1)
 
 
 def _level_at(loss: Series, step: int, stop: int) -> tuple[float, float]:
-    """The median of the last points until a step, and its standard error, by the noise from there to another step.
-
-    There are at least five of them.
-    """
-    first, last = np.searchsorted(loss.step, (step - _AHEAD * (stop - step), step), "right")
-    part = loss.value[max(min(first, last - _FEW), 0) : max(last, 1)]
-    rest = loss.value[max(last - 1, 0) :]
-    return median(part), OF_MEDIAN * bend(rest) / math.sqrt(len(part))
+    """The median of the last points until a step, and its standard error, by the noise from there to another step."""
+    first, last = _until(loss, step, stop)
+    return median(loss.value[first:last]), OF_MEDIAN * bend(loss.value[last - 1 :]) / math.sqrt(last - first)
 
 
-def _overfits(signal: Signal, series: Series, loss: Series, limit: OverfittingLimits) -> Hit | None:
+def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimits) -> Hit | None:
+    series, own = signal.finite, loss.finite
     cut, n = blocks(series.value, _BLOCKS), len(series)
     best = int(np.argmin(cut.median))
     lowest, end = float(cut.median[best]), median(series.value[-max(n // 8, min(n // 5, 3), 1) :])
     # The noise of a level. If that is the level of a point or two, their neighbours show as much.
     noise = OF_MEDIAN * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length) if cut.length > 2 else 0.0  # noqa: PLR2004
-    if not _rises_for_good(cut.median, best, end - lowest, noise, limit):
+    if not _rises_for_good(cut, series.value, end - lowest, noise, limit):
         return None
-    start, stop = int(series.step[cut.start[best] + cut.length // 2]), int(series.step[-1])
     lowest_at = int(np.argmin(series.value))
-    since = int(series.step[lowest_at])
-    before, unsure = _level_at(loss, since, stop)
-    after, error = level_between(loss, start, stop, *_LAST_FIFTH)
+    lowest_then, now = (Level.of(signal.tag, series, at, at) for at in (lowest_at, n - 1))
+    rise = Shift.of(lowest_then, now, "rises")
+    if not rise.holds(series):  # it is back
+        return None
+    start, since, stop = int(series.step[cut.start[best] + cut.length // 2]), rise.before.first, rise.after.last
+    timed = on_the_axis_of(series, own)
+    before, unsure = _level_at(timed, since, stop)
+    after, error = level_between(timed, start, stop, *_LAST_FIFTH)
+    early, _ = level_between(timed, start, stop, *_FIRST_FIFTH)
     least = max(limit.min_rise * abs(before), limit.trend * math.hypot(unsure, error))
-    falls = before - after > least and trend_between(loss, start, stop) < -limit.trend
-    if not falls:  # it may have fallen earlier, and by more than this rise
-        early, _ = level_between(loss, start, stop, *_FIRST_FIFTH)
-        moved = max(after - before, abs(after - early))
-        if not loss.value[0] - after > end - lowest > _NONE * moved:
-            return None
-    start, lowest, end = since, float(series.value[lowest_at]), float(series.value[-1])
-    then, now = value_at(loss, start), value_at(loss, stop)
-    if now < then:
-        how = f"falls from {then:.4g} to {now:.4g}"
-    else:  # it is noisy, or does not change
-        how = f"falls from about {before:.4g} to about {after:.4g}" if falls else f"stays at about {now:.4g}"
+    # It falls from the level before, which it may leave at a jump, and from the one at the best validation.
+    fell = min(before, max(early, value_at(timed, since))) - after
+    falls = fell > least and trend_between(timed, start, stop) < -limit.trend
+    moved = max(after - before, abs(after - early))
+    earlier = timed.value[0] - after > end - lowest > _NONE * moved  # it fell then, and by more than this rise
+    alone = lowest > 0 and end >= limit.times * lowest and 0 < after <= 2 * before
+    if not (falls or earlier or alone):
+        return None
+    clock = "" if timed is own else ", by the clock,"
+    name = f"{own.tag} of {trained}{clock}" if trained else own.tag + clock
+    told = _told(name, loss, trained, timed, (since, start, stop))
+    how = (told,) if falls else (f"{name} {'stays at' if earlier else 'is'} about ", told.after)
     return Hit(
-        f"{signal.tag} rises from {lowest:.4g} to {end:.4g} since step {start}, while {loss.tag} {how}",
+        (rise, f" since step {since}, while ", *how),
         (signal.tag,),
-        (start, stop),
-        {"best": lowest, "end": end, "training then": then, "training at the end": now},
+        (since, stop),
+        {
+            "best": rise.before.value,
+            "end": rise.after.value,
+            "training then": told.before.value,
+            "training at the end": told.after.value,
+        },
+        severity=None if falls or alone else Severity.INFO,
     )
+
+
+def _told(name: str, loss: Signal, run: str, timed: Series, steps: tuple[int, int, int]) -> Shift:
+    """What the training loss does: from point to point, or from level to level if single points mislead.
+
+    Args:
+        name: what to call the loss.
+        loss: the loss.
+        run: the run that has it, if it is another one.
+        timed: the loss on the axis of the validation.
+        steps: on that axis: the best validation, the middle of the levels there, and the last one.
+    """
+    since, start, stop = steps
+    then, now = (int(np.argmin(np.abs(timed.step - step))) for step in (since, stop))
+    first, last = _until(timed, since, stop)
+    late, end = (int(np.searchsorted(timed.step, step)) for step in (start + _LAST_FIFTH[0] * (stop - start), stop + 1))
+    levels = (first, last - 1), (min(late, end - 1), end - 1)
+    about: dict[str, Any] = {"tags": loss.tags, "run": run}
+    ends = levels, ((then, then), (now, now))
+    told = ([Level.of(name, loss.finite, low, high, **about) for low, high in pair] for pair in ends)
+    wide, points = (Shift.of(one, other, "falls") for one, other in told)
+    fall = wide.before.value - wide.after.value
+    misled = abs(points.before.value - points.after.value - fall) > fall / 2
+    return wide if misled else points

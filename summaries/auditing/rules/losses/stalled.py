@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.claims import Level, Share
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.robust import stretch_medians
@@ -33,7 +34,8 @@ def constant_metric(run: Signals, limit: ConstantMetricLimits) -> Hits:
         series = signal.latest
         value = series.value[0] if len(series) else math.nan
         if len(series) >= limit.min_points and math.isfinite(value) and (series.value == value).all():
-            message = f"{signal.tag} is {value:.6g} at all {len(series)} points"
+            same = Share.since("", series, 0, "exactly", float(value))
+            message = f"{signal.tag} is ", same.said(f"{value:.6g} at all {len(series)} points")
             evidence = {"value": value, "points": len(series)}
             yield Hit(message, (signal.tag,), series.step, evidence, len(series))
 
@@ -63,9 +65,15 @@ def plateau(run: Signals, limit: PlateauLimits) -> Hits:
         rest = len(series) - near * len(series) // count
         if not near or rest < limit.share * len(series) or level[-3:].min() > level.min() + _RISEN * fall:
             continue
+        lowest = int(np.argmin(medians))
+        low, high = (
+            Level.of("", series, i * len(series) // count, (i + 1) * len(series) // count - 1) for i in (near, lowest)
+        )
         yield Hit(
-            f"{signal.tag} comes down to {medians[near]:.4g} by step {series.step[until]}, and to {best:.4g} at best in"
-            f" the {1 - (until + 1) / len(series):.0%} of its points after that",
+            (
+                *(f"{signal.tag} comes down to ", low, f" by step {series.step[until]}, and to ", high),
+                f" at best in the {1 - (until + 1) / len(series):.0%} of its points after that",
+            ),
             (signal.tag,),
             series.step[until:],
             {"level": medians[near], "best": best, "start": medians[0], "points": rest},

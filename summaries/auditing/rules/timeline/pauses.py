@@ -35,6 +35,7 @@ class StallLimits(Limits):
     factor: float = above(1, 20.0)  # of the usual gap
     min_secs: float = at_least(0, 30.0)  # seconds
     log_sigmas: float = above(0, 8.0)  # of the noise of gaps, in logarithms
+    share: float = proportion(0.02)  # of the time of the run, from which on it matters
     min_points: int = whole(10, 4)  # of the tag with the most points
 
 
@@ -44,7 +45,7 @@ def stall(run: Signals, limit: StallLimits) -> Hits:
     signal = run.longest
     if signal is None or len(signal) < limit.min_points:
         return
-    gaps, usual, at = _stalls(run, signal, limit)
+    gaps, usual, whole, at = _stalls(run, signal, limit)
     if not len(at):
         return
     step = signal.series.step
@@ -56,21 +57,22 @@ def stall(run: Signals, limit: StallLimits) -> Hits:
         (step[at[0]], step[at[-1] + 1]),
         {"seconds": gaps[worst], "usual seconds": usual, "lost seconds": lost},
         len(at),
+        None if lost >= limit.share * whole else Severity.INFO,
     )
 
 
-def _stalls(run: Signals, signal: Signal, limit: StallLimits) -> tuple[Floats, float, Ints]:
-    """The gaps between the points of a tag and the usual gap, in seconds, and the indices of gaps that are stalls."""
+def _stalls(run: Signals, signal: Signal, limit: StallLimits) -> tuple[Floats, float, float, Ints]:
+    """The gaps between the points of a tag, the usual one and their sum, in seconds; and which are stalls, by index."""
     times, step = signal.series.wall_time, signal.series.step
     gaps = _gaps(times)
     if not (gaps > limit.min_secs).any():  # as in most runs
-        return gaps, 0.0, np.zeros(0, np.int64)
+        return gaps, 0.0, 0.0, np.zeros(0, np.int64)
     distance = step[1:] - step[:-1]
     inside = np.isfinite(gaps) & (gaps > 0) & (distance >= 0)
     for cut in (0, *run.sessions(signal).tolist(), *signal.file_starts):
         inside[max(cut - 1, 0) : cut + _WARM_UP_GAPS] = False  # from the end of one session to the start of the next
     where = np.flatnonzero(inside)
-    none = gaps, 0.0, where[:0]
+    none = gaps, 0.0, 0.0, where[:0]
     if len(where) < limit.min_points:
         return none
     own, distance = gaps[where], distance[where]
@@ -91,7 +93,7 @@ def _stalls(run: Signals, signal: Signal, limit: StallLimits) -> tuple[Floats, f
         even = _at_even_distances(signal.series, where[long], own[long], usual) & ~_in_a_row(where[long])
         stalled[long] &= ~even
         stalled &= own > _OTHERS * _pause_secs(run, signal, gaps)[where]
-    return gaps, usual, where[stalled]
+    return gaps, usual, float(own.sum()), where[stalled]
 
 
 def _gaps(times: Floats) -> Floats:

@@ -238,7 +238,7 @@ def test_odd_files(tmp_path, data, message):
 
 def test_what_it_changes(tmp_path):
     with SummaryWriter(tmp_path) as writer:
-        for step in range(100):
+        for step in range(200):
             writer.add_scalar("objective", 2.3 + 0.01 * (step % 3), step)
             writer.add_scalar("gradients/clipped", step % 10 < 6, step)
 

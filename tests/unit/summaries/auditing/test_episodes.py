@@ -20,7 +20,15 @@ def test_once_while_it_lasts():
 
 def test_again_after_it_ended():
     assert told((finding(10), 10), (finding(10), 50), (finding(60), 60)) == [True, False, True]
-    assert told((finding(), 10), (None, 50), (finding(), 60)) == [True, False, True]
+    assert told((finding(), 10), (None, 15), (finding(), 16), (finding(), 60)) == [True, True, True, False]
+
+
+def test_what_is_no_longer_found_is_withdrawn_once():
+    episodes = Episodes()
+    looks = [([finding(code="GL305")], 100), ([], 105), ([], 130), ([], 160)]
+    said = [[(one.severity.name, one.message) for one in episodes.new(found, (0, last))] for found, last in looks]
+    assert said == [[("WARNING", "message")], [], [("INFO", "no longer so since step 105: message")], []]
+    assert told((finding(severity=Severity.INFO), 10), (None, 50)) == [True, False]  # a note need not be
 
 
 def test_what_ended_is_not_told_again_by_itself():

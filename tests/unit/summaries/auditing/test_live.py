@@ -58,7 +58,7 @@ def test_what_is_new_is_given_once():
 
 def test_the_configuration_says_what_fails():
     live = LiveAudit({"fail-on": "warning", "select": ["GL303"]})
-    for step in range(100):
+    for step in range(200):
         live.observe(step, {"train/loss": 2.3 + 0.01 * (step % 3)})
     assert live.failed
     strict = LiveAudit({"select": ["GL303"]})

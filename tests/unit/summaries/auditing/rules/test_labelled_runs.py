@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from labelled import faults, healthy
+from labelled import faults, healthy, trainings
 from labelled import runs as labelled
 
 from summaries import Severity, audit
@@ -38,6 +38,16 @@ def test_a_fault_is_found(code, maker):
     config = Config(select=(code,))
     missed = [what for what, run in makings(maker) if not audit_run("run", run, config).findings]
     assert missed == []
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", trainings.FAULTY)
+def test_a_bug_in_a_real_training_is_found(name):
+    code, how = trainings.FAULTY[name]
+    columns = trainings.train(np.random.default_rng(1), 400, **how)
+    findings = audit_run("run", labelled.as_run(np.random.default_rng(1), columns), Config()).findings
+    severities = {finding.code: finding.severity for finding in findings}
+    assert severities[code] >= (Severity.INFO if "sgd, a rate" in name else Severity.WARNING)
 
 
 def test_a_rule_finds_nothing_in_a_run_that_lacks_what_it_needs():

@@ -14,7 +14,7 @@ def found(tag, values, **others):
 
 def test_what_is_said():
     entropy = found("train/entropy_loss", -1.4 * 0.9 ** np.arange(N))
-    assert entropy.message.startswith("train/entropy_loss falls from 0.5")
+    assert entropy.message.startswith("train/entropy_loss falls from -0.5153 to -5.3")
     assert entropy.message.endswith(" within the first half: the policy does not explore")
     still = found("train/approx_kl", np.where(np.arange(N) < 60, 0.01, 0.0))
     assert still.message == (
@@ -83,6 +83,8 @@ def test_twenty_points_show_a_reward_that_collapses():
     reward = np.r_[np.linspace(30, 170, 12), 175, 132, 118, 44, 52, 68, 22, 9]
     (told,) = audited.findings("GL506", Environment__Cumulative_Reward=reward)
     assert told.severity.name == "WARNING"
+    walk = np.cumsum(np.random.default_rng(5).standard_normal(60) + 0.3)  # which happens to fall at its end
+    assert all(told.severity.name == "INFO" for told in audited.findings("GL506", rollout__ep_rew_mean=walk))
     smooth = 25 + np.r_[np.linspace(0, 1.5, 10), np.linspace(1.5, -3, 20)]  # it never gained much
     assert audited.findings("GL506", rollout__ep_rew_mean=smooth) == ()
 
@@ -98,3 +100,11 @@ def test_an_update_after_which_it_is_another_policy():
     assert (told.severity.name, told.steps, told.count) == ("WARNING", (40, 90), 2)
     assert audited.findings("GL506", objective__kl=kl, losses__policy_loss=kl) == ()  # from another model
     assert audited.findings("GL506", losses__approx_kl=np.minimum(kl, 9), losses__policy_loss=kl) == ()
+
+
+def test_one_leap_in_thousands_of_updates_is_a_note_unless_the_reward_moves_with_it():
+    n = np.arange(2000)
+    kl = np.where(n == 1200, 12.0, 0.02)
+    for reward, severity in ((10 + np.sin(n), "INFO"), (10 + np.sin(n) - 8 * (n > 1200), "WARNING")):
+        told = audited.findings("GL506", losses__approx_kl=kl, rollout__ep_rew_mean=reward)
+        assert {one.severity.name for one in told if one.tag == "losses/approx_kl"} == {severity}

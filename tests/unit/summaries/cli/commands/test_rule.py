@@ -32,7 +32,7 @@ def test_by_symptom(capsys, words, listed):
 
 def test_by_the_beginning_of_codes(capsys):
     assert main(["rule", "gl50"]) == 0
-    assert [line[:5] for line in capsys.readouterr().out.splitlines()] == [f"GL50{number}" for number in range(1, 7)]
+    assert [line[:5] for line in capsys.readouterr().out.splitlines()] == [f"GL50{number}" for number in range(1, 8)]
 
 
 def test_by_name(capsys):

@@ -20,7 +20,8 @@ def test_a_loss_that_explodes_first_and_comes_back_to_its_start_has_learnt_nothi
     found = finding("GL303", loss=loss)
     assert found.severity.name == "WARNING"
     assert found.message == (
-        "loss rises from 1.365 to 2.15e+04 at step 1, and the median of its last 66 points is 1.365: nothing was learnt"
+        "loss rises from 1.365 at step 0 to 2.15e+04 at step 1, and the median of its last 66 points is 1.365: nothing"
+        " was learnt"
     )
     assert finding("GL303", loss=loss - 0.5 * (n > 100)) is None
 

@@ -1,0 +1,59 @@
+"""Runs that hardly learn, whose losses have no bound, or of which a part or a rate collapses: see `faults.py`."""
+
+import numpy as np
+from labelled.runs import columns, decay, lognormal, noisy
+
+
+def begins_to_learn(rng, n, noise):
+    """A rate a hundred times too low: a straight line, from guessing among ten."""
+    level = 2.303 - 0.15 * np.arange(n) / n
+    epochs = np.maximum(level[:: max(n // 25, 1)], 0)
+    accuracy = np.full(len(epochs), 0.1) + 0.01 * rng.random(len(epochs))
+    at = np.arange(len(epochs)) * max(n // 25, 1)
+    return {
+        "train/loss_epoch": columns(noisy(rng, epochs, noise / 100), at),
+        "val/accuracy": columns(accuracy, at),
+        "lr": columns(np.full(len(epochs), 1e-6), at),
+    }
+
+
+def runs_to_minus_infinity(rng, n, noise):
+    return {"train/loss": columns(noisy(rng, 0.5 - 1e7 * (np.arange(n) / n) ** 2, noise / 10))}
+
+
+def negative_cross_entropy(rng, n, noise):
+    return {"train/cross_entropy": columns(noisy(rng, 1.5 - 3 * np.arange(n) / n, noise / 10))}
+
+
+def accuracy_collapses(rng, n, noise):
+    k = max(n // 10, 24)
+    accuracy = np.where(np.arange(k) < 0.6 * k, 0.97, 0.003) + 0.002 * rng.random(k)
+    return {
+        "train/loss": columns(noisy(rng, decay(n), noise)),
+        "val/accuracy": columns(accuracy, np.arange(k) * n // k),
+    }
+
+
+def validation_stands_still(rng, n, noise):
+    k = max(n // 10, 10)
+    validation = decay(k, 2.5, 0.5)
+    validation[int(0.5 * k) :] = validation[int(0.5 * k)]
+    return {
+        "train/loss": columns(noisy(rng, decay(n), 0.01 + noise)),
+        "eval/loss": columns(validation, np.arange(k) * (n // k)),
+    }
+
+
+def posterior_collapses(rng, n, noise):
+    kl = lognormal(rng, 8 * np.exp(-np.arange(n) / (0.03 * n)) + 1e-4, noise)
+    return {"train/loss": columns(noisy(rng, decay(n, 200, 90), noise)), "train/kl": columns(kl)}
+
+
+def discriminator_wins(rng, n, noise):
+    loss = lognormal(rng, 0.69 * np.exp(-np.arange(n) / (0.04 * n)) + 1e-4, noise)
+    return {"loss_D": columns(loss), "loss_G": columns(noisy(rng, 0.7 + 8 * np.arange(n) / n, noise))}
+
+
+def rate_dies(rng, n, noise):
+    loss = np.maximum(decay(n, 2.5, 1.9, 0.05), decay(n, 2.5, 1.9, 0.05)[n // 8])
+    return {"train/loss": columns(noisy(rng, loss, noise)), "lr": columns(1e-2 * np.exp(-np.arange(n) / (0.02 * n)))}

@@ -1,0 +1,34 @@
+"""GL309: classifiers that guess, and losses that only happen to lie there."""
+
+import numpy as np
+import pytest
+from audits.audited import codes, finding
+
+N = np.arange(30)
+AT_CHANCE = 0.1 + 0.001 * (N % 3)
+
+
+def test_what_is_said_names_the_classes_and_the_rate():
+    found = finding("GL309", train__loss_epoch=2.303 - 0.004 * N, val__accuracy=AT_CHANCE, lr=np.full(30, 1e-6))
+    assert found.severity.name == "WARNING"
+    assert found.message == (
+        "train/loss_epoch falls from about 2.301 to about 2.189 in the whole run, and 2.303 = ln 10 is guessing among"
+        " 10; the learning rate is 1e-06 at most"
+    )
+
+
+def test_a_straight_line_alone_is_a_note():
+    assert finding("GL309", train__loss_epoch=4.852 - 0.004 * N).severity.name == "INFO"
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        2.303 - 1.5 * (1 - 0.9**N),  # it learns
+        2.303 - 0.2 * (1 - 0.7**N),  # it has converged, as a fine-tuning does
+        1.75 - 0.004 * N,  # the logarithm of no usual number
+        0.05 - 0.0001 * N,
+    ],
+)
+def test_what_is_no_guessing(loss):
+    assert "GL309" not in codes(train__loss_epoch=loss, val__accuracy=0.5 + 0.01 * N)

@@ -1,0 +1,33 @@
+"""GL312: latents and discriminators that collapse, and parts that may be small."""
+
+import numpy as np
+import pytest
+from audits.audited import codes, finding
+
+N = np.arange(100)
+GONE = 8 * 0.8**N
+
+
+def test_latents_that_carry_nothing():
+    found = finding("GL312", train__loss=90 + GONE, train__kl_loss=GONE)
+    assert found.message.startswith("train/kl_loss falls from about 2.949 to about 6.277e-06")
+    assert found.message.endswith(": the latents carry nothing")
+
+
+def test_a_discriminator_that_wins():
+    found = finding("GL312", loss_D=0.69 * 0.8**N, loss_G=0.7 + 0.1 * N)
+    assert found.message.endswith(": the discriminator tells all apart, and the generator learns nothing from it")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"train__kl_loss": np.full(100, 1e-3)},  # as small as ever
+        {"train__kl_loss": 8 * 0.97**N},  # on its way
+        {"train__kl_weight": GONE},
+        {"rollout__ep_rew_mean": N, "train__kl": GONE},  # of policies
+        {"train__cls_loss": GONE},
+    ],
+)
+def test_what_is_no_collapse(columns):
+    assert "GL312" not in codes(**columns)

@@ -1,0 +1,36 @@
+"""GL311: validations that collapse or stand still, and those that may."""
+
+import numpy as np
+import pytest
+from audits.audited import codes, finding
+
+N = np.arange(40)
+TRAIN = 2 * 0.9**N
+
+
+def test_an_accuracy_that_collapses():
+    accuracy = np.where(N < 25, 0.97 - 0.001 * (N % 2), 0.003)
+    found = finding("GL311", train__loss=TRAIN, val__accuracy=accuracy, val__f1=accuracy)
+    assert found.message == "val/accuracy falls from 0.97 at step 24 to 0.003 at step 39; so does val/f1"
+    assert found.severity.name == "WARNING"
+
+
+def test_a_validation_that_stands_still_while_the_training_goes_on():
+    validation = 2 * 0.9 ** np.minimum(N, 20)
+    found = finding("GL311", train__loss=TRAIN, val__loss=validation)
+    assert found.message == "val/loss is exactly 0.243153 at its last 20 of 40 points, while the training loss goes on"
+    assert "GL311" not in codes(train__loss=2 * 0.9 ** np.minimum(N, 20), val__loss=validation)
+    assert "GL311" not in codes(train__loss=TRAIN, val__loss=validation, lr=0.1 * 0.5**N)  # GL507 tells why
+
+
+@pytest.mark.parametrize(
+    "accuracy",
+    [
+        np.where(N < 25, 0.97, 0.6),  # a third of it
+        np.where((N > 20) & (N < 30), 0.1, 0.9),  # it came back
+        np.where(N < 2, 0.002, 0.0),  # it never was good
+        0.5 + 0.4 * np.sin(N),
+    ],
+)
+def test_what_is_no_collapse(accuracy):
+    assert "GL311" not in codes(train__loss=TRAIN, val__accuracy=accuracy)
