@@ -98,8 +98,8 @@ class Update:
             raise ValueError(f"name must not be empty, got {name!r}")
         self.rule = rule
         self.name = name
-        self.steps = 0
-        self.lock = ProcessLock() if use_locking else None
+        self.steps: int = 0
+        self.lock: ProcessLock | None = ProcessLock() if use_locking else None
         self._constants: dict[str, float] = {}
         self._changing: dict[str, Hyperparameter] = {}
         for key, value in {"learning_rate": learning_rate, **hyperparameters}.items():

@@ -39,7 +39,7 @@ else:
 
         def __init__(self, maxsize: int = 0) -> None:
             super().__init__(maxsize)
-            self.is_shutdown = False
+            self.is_shutdown: bool = False
 
         def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
             """Add an item, waiting for room.

@@ -109,9 +109,15 @@ class VariableReports(Sequence[VariableReport]):
         has_weights: bool = True,
         has_updates: bool = True,
     ) -> None:
-        self.names = tuple(names)
-        self.slots = tuple(slots)
-        self.measured = (True, has_weights, has_updates, True, has_weights and has_updates)
+        self.names: tuple[str, ...] = tuple(names)
+        self.slots: tuple[str, ...] = tuple(slots)
+        self.measured: tuple[bool, bool, bool, bool, bool] = (
+            True,
+            has_weights,
+            has_updates,
+            True,
+            has_weights and has_updates,
+        )
         self._sizes = sizes
         self.stats = stats
 

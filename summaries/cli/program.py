@@ -120,7 +120,7 @@ class _Program(click.Group):
         return matching + click.Command.shell_complete(self, ctx, incomplete)
 
 
-program = _Program(
+_program = _Program(
     name="gradledger",
     help="Log, see, read back and audit training runs in TensorBoard's event files.",
     epilog="Exit status: 0 if all is well, 1 if damage, a difference or a failing finding was found, 2 if the command "
@@ -130,4 +130,4 @@ program = _Program(
     no_args_is_help=True,
     callback=lambda: None,
 )
-program = click.version_option(package_name="gradledger", message="gradledger %(version)s")(program)
+program: click.Group = click.version_option(package_name="gradledger", message="gradledger %(version)s")(_program)

@@ -61,7 +61,7 @@ class Reader:
 
     def __init__(self, tags: Tags, *, events: bool) -> None:
         self.tags = tags
-        self.end = 0
+        self.end: int = 0
         self._own = _Workspace(CAPACITY) if events else None
         self._rows = Rows(tags, *_NO_ROWS)
 

@@ -8,24 +8,28 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ScalarPluginData(_message.Message):
+    """The message ScalarPluginData of TensorBoard's format."""
     __slots__ = ("version",)
     VERSION_FIELD_NUMBER: _ClassVar[int]
     version: int
     def __init__(self, version: _Optional[int] = ...) -> None: ...
 
 class HistogramPluginData(_message.Message):
+    """The message HistogramPluginData of TensorBoard's format."""
     __slots__ = ("version",)
     VERSION_FIELD_NUMBER: _ClassVar[int]
     version: int
     def __init__(self, version: _Optional[int] = ...) -> None: ...
 
 class TextPluginData(_message.Message):
+    """The message TextPluginData of TensorBoard's format."""
     __slots__ = ("version",)
     VERSION_FIELD_NUMBER: _ClassVar[int]
     version: int
     def __init__(self, version: _Optional[int] = ...) -> None: ...
 
 class ImagePluginData(_message.Message):
+    """The message ImagePluginData of TensorBoard's format."""
     __slots__ = ("version", "converted_to_tensor")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     CONVERTED_TO_TENSOR_FIELD_NUMBER: _ClassVar[int]
@@ -34,8 +38,10 @@ class ImagePluginData(_message.Message):
     def __init__(self, version: _Optional[int] = ..., converted_to_tensor: bool = ...) -> None: ...
 
 class AudioPluginData(_message.Message):
+    """The message AudioPluginData of TensorBoard's format."""
     __slots__ = ("version", "encoding", "converted_to_tensor")
     class Encoding(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        """The values of the enum Encoding of TensorBoard's format."""
         __slots__ = ()
         UNKNOWN: _ClassVar[AudioPluginData.Encoding]
         WAV: _ClassVar[AudioPluginData.Encoding]
@@ -50,6 +56,7 @@ class AudioPluginData(_message.Message):
     def __init__(self, version: _Optional[int] = ..., encoding: _Optional[_Union[AudioPluginData.Encoding, str]] = ..., converted_to_tensor: bool = ...) -> None: ...
 
 class PrCurvePluginData(_message.Message):
+    """The message PrCurvePluginData of TensorBoard's format."""
     __slots__ = ("version", "num_thresholds")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     NUM_THRESHOLDS_FIELD_NUMBER: _ClassVar[int]
@@ -58,8 +65,10 @@ class PrCurvePluginData(_message.Message):
     def __init__(self, version: _Optional[int] = ..., num_thresholds: _Optional[int] = ...) -> None: ...
 
 class MeshPluginData(_message.Message):
+    """The message MeshPluginData of TensorBoard's format."""
     __slots__ = ("version", "name", "content_type", "json_config", "shape", "components")
     class ContentType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        """The values of the enum ContentType of TensorBoard's format."""
         __slots__ = ()
         UNDEFINED: _ClassVar[MeshPluginData.ContentType]
         VERTEX: _ClassVar[MeshPluginData.ContentType]
