@@ -84,6 +84,7 @@ lint: $(VENV)/.ready
 
 types: $(VENV)/.ready
 	$(BIN)/mypy
+	$(BIN)/python tests/type_completeness.py
 
 layers: $(VENV)/.ready
 	$(BIN)/lint-imports

@@ -76,8 +76,10 @@ def generate() -> dict[str, str]:
 def completed(stub: str) -> str:
     """Return the text of a stub with what protoc leaves out, for strict type checkers and for editors.
 
-    A mapping's parameters, and a docstring of every class: the messages are TensorFlow's, and are explained there.
+    A mapping's parameters, the defaults of fields, and a docstring of every class: the messages are TensorFlow's, and are explained there.
     """
+    stub = stub.replace(": bool = ...", ": _Optional[bool] = ...")
+    stub = stub.replace("] = ...", "] = None")  # which leaves a field unset
     stub = re.sub(r"_Mapping\b(?=[\],])", "_Mapping[str, _Any]", stub)
     if "_Any]" in stub:
         stub = stub.replace("from typing import ", "from typing import Any as _Any, ", 1)

@@ -37,6 +37,8 @@ else:
         optim.queues.queue.ShutDown
         """
 
+        unfinished_tasks: int
+
         def __init__(self, maxsize: int = 0) -> None:
             super().__init__(maxsize)
             self.is_shutdown: bool = False

@@ -111,7 +111,7 @@ class Recording:
         self.reads: dict[Any, int] = {}
         self.nodes: list[Node] = []
         self.thread: int | None = None
-        self.scope = ""
+        self.scope: str = ""
         self._roots: dict[Any, Node] = {}
         self._scopes: dict[str, int] = {}
 

@@ -135,6 +135,8 @@ class Reader:
 class ScannedReader(Reader):
     """Reads the files of one run with the compiled scanner."""
 
+    end: int
+
     def __init__(self, tags: Tags, *, events: bool) -> None:
         super().__init__(tags, events=events)
         self._scanner = Scanner(tags)

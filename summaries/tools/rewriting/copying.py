@@ -83,7 +83,8 @@ class CopyCounts:
 
     def __init__(self) -> None:
         self.runs: list[str] = []
-        self.events = self.dropped = 0
+        self.events: int = 0
+        self.dropped: int = 0
         self.faults: list[Fault] = []
 
     def copy(self, file: StoredFile, source: Source, rewriter: Rewriter, out: BinaryIO) -> int:

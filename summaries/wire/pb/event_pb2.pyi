@@ -30,14 +30,14 @@ class Event(_message.Message):
     tagged_run_metadata: TaggedRunMetadata
     meta_graph_def: bytes
     source_metadata: SourceMetadata
-    def __init__(self, wall_time: _Optional[float] = ..., step: _Optional[int] = ..., file_version: _Optional[str] = ..., graph_def: _Optional[bytes] = ..., summary: _Optional[_Union[_summary_pb2.Summary, _Mapping[str, _Any]]] = ..., log_message: _Optional[_Union[LogMessage, _Mapping[str, _Any]]] = ..., session_log: _Optional[_Union[SessionLog, _Mapping[str, _Any]]] = ..., tagged_run_metadata: _Optional[_Union[TaggedRunMetadata, _Mapping[str, _Any]]] = ..., meta_graph_def: _Optional[bytes] = ..., source_metadata: _Optional[_Union[SourceMetadata, _Mapping[str, _Any]]] = ...) -> None: ...
+    def __init__(self, wall_time: _Optional[float] = None, step: _Optional[int] = None, file_version: _Optional[str] = None, graph_def: _Optional[bytes] = None, summary: _Optional[_Union[_summary_pb2.Summary, _Mapping[str, _Any]]] = None, log_message: _Optional[_Union[LogMessage, _Mapping[str, _Any]]] = None, session_log: _Optional[_Union[SessionLog, _Mapping[str, _Any]]] = None, tagged_run_metadata: _Optional[_Union[TaggedRunMetadata, _Mapping[str, _Any]]] = None, meta_graph_def: _Optional[bytes] = None, source_metadata: _Optional[_Union[SourceMetadata, _Mapping[str, _Any]]] = None) -> None: ...
 
 class SourceMetadata(_message.Message):
     """The message SourceMetadata of TensorBoard's format."""
     __slots__ = ("writer",)
     WRITER_FIELD_NUMBER: _ClassVar[int]
     writer: str
-    def __init__(self, writer: _Optional[str] = ...) -> None: ...
+    def __init__(self, writer: _Optional[str] = None) -> None: ...
 
 class LogMessage(_message.Message):
     """The message LogMessage of TensorBoard's format."""
@@ -61,7 +61,7 @@ class LogMessage(_message.Message):
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     level: LogMessage.Level
     message: str
-    def __init__(self, level: _Optional[_Union[LogMessage.Level, str]] = ..., message: _Optional[str] = ...) -> None: ...
+    def __init__(self, level: _Optional[_Union[LogMessage.Level, str]] = None, message: _Optional[str] = None) -> None: ...
 
 class SessionLog(_message.Message):
     """The message SessionLog of TensorBoard's format."""
@@ -83,7 +83,7 @@ class SessionLog(_message.Message):
     status: SessionLog.SessionStatus
     checkpoint_path: str
     msg: str
-    def __init__(self, status: _Optional[_Union[SessionLog.SessionStatus, str]] = ..., checkpoint_path: _Optional[str] = ..., msg: _Optional[str] = ...) -> None: ...
+    def __init__(self, status: _Optional[_Union[SessionLog.SessionStatus, str]] = None, checkpoint_path: _Optional[str] = None, msg: _Optional[str] = None) -> None: ...
 
 class TaggedRunMetadata(_message.Message):
     """The message TaggedRunMetadata of TensorBoard's format."""
@@ -92,4 +92,4 @@ class TaggedRunMetadata(_message.Message):
     RUN_METADATA_FIELD_NUMBER: _ClassVar[int]
     tag: str
     run_metadata: bytes
-    def __init__(self, tag: _Optional[str] = ..., run_metadata: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, tag: _Optional[str] = None, run_metadata: _Optional[bytes] = None) -> None: ...

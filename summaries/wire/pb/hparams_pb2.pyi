@@ -53,7 +53,7 @@ class HParamsPluginData(_message.Message):
     experiment: Experiment
     session_start_info: SessionStartInfo
     session_end_info: SessionEndInfo
-    def __init__(self, version: _Optional[int] = ..., experiment: _Optional[_Union[Experiment, _Mapping[str, _Any]]] = ..., session_start_info: _Optional[_Union[SessionStartInfo, _Mapping[str, _Any]]] = ..., session_end_info: _Optional[_Union[SessionEndInfo, _Mapping[str, _Any]]] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None, experiment: _Optional[_Union[Experiment, _Mapping[str, _Any]]] = None, session_start_info: _Optional[_Union[SessionStartInfo, _Mapping[str, _Any]]] = None, session_end_info: _Optional[_Union[SessionEndInfo, _Mapping[str, _Any]]] = None) -> None: ...
 
 class Experiment(_message.Message):
     """The message Experiment of TensorBoard's format."""
@@ -70,7 +70,7 @@ class Experiment(_message.Message):
     hparam_infos: _containers.RepeatedCompositeFieldContainer[HParamInfo]
     metric_infos: _containers.RepeatedCompositeFieldContainer[MetricInfo]
     name: str
-    def __init__(self, description: _Optional[str] = ..., user: _Optional[str] = ..., time_created_secs: _Optional[float] = ..., hparam_infos: _Optional[_Iterable[_Union[HParamInfo, _Mapping[str, _Any]]]] = ..., metric_infos: _Optional[_Iterable[_Union[MetricInfo, _Mapping[str, _Any]]]] = ..., name: _Optional[str] = ...) -> None: ...
+    def __init__(self, description: _Optional[str] = None, user: _Optional[str] = None, time_created_secs: _Optional[float] = None, hparam_infos: _Optional[_Iterable[_Union[HParamInfo, _Mapping[str, _Any]]]] = None, metric_infos: _Optional[_Iterable[_Union[MetricInfo, _Mapping[str, _Any]]]] = None, name: _Optional[str] = None) -> None: ...
 
 class SessionStartInfo(_message.Message):
     """The message SessionStartInfo of TensorBoard's format."""
@@ -82,7 +82,7 @@ class SessionStartInfo(_message.Message):
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
         value: _struct_pb2.Value
-        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[_struct_pb2.Value, _Mapping[str, _Any]]] = ...) -> None: ...
+        def __init__(self, key: _Optional[str] = None, value: _Optional[_Union[_struct_pb2.Value, _Mapping[str, _Any]]] = None) -> None: ...
     HPARAMS_FIELD_NUMBER: _ClassVar[int]
     MODEL_URI_FIELD_NUMBER: _ClassVar[int]
     MONITOR_URL_FIELD_NUMBER: _ClassVar[int]
@@ -93,7 +93,7 @@ class SessionStartInfo(_message.Message):
     monitor_url: str
     group_name: str
     start_time_secs: float
-    def __init__(self, hparams: _Optional[_Mapping[str, _struct_pb2.Value]] = ..., model_uri: _Optional[str] = ..., monitor_url: _Optional[str] = ..., group_name: _Optional[str] = ..., start_time_secs: _Optional[float] = ...) -> None: ...
+    def __init__(self, hparams: _Optional[_Mapping[str, _struct_pb2.Value]] = None, model_uri: _Optional[str] = None, monitor_url: _Optional[str] = None, group_name: _Optional[str] = None, start_time_secs: _Optional[float] = None) -> None: ...
 
 class SessionEndInfo(_message.Message):
     """The message SessionEndInfo of TensorBoard's format."""
@@ -102,7 +102,7 @@ class SessionEndInfo(_message.Message):
     END_TIME_SECS_FIELD_NUMBER: _ClassVar[int]
     status: Status
     end_time_secs: float
-    def __init__(self, status: _Optional[_Union[Status, str]] = ..., end_time_secs: _Optional[float] = ...) -> None: ...
+    def __init__(self, status: _Optional[_Union[Status, str]] = None, end_time_secs: _Optional[float] = None) -> None: ...
 
 class HParamInfo(_message.Message):
     """The message HParamInfo of TensorBoard's format."""
@@ -121,7 +121,7 @@ class HParamInfo(_message.Message):
     domain_discrete: _struct_pb2.ListValue
     domain_interval: Interval
     differs: bool
-    def __init__(self, name: _Optional[str] = ..., display_name: _Optional[str] = ..., description: _Optional[str] = ..., type: _Optional[_Union[DataType, str]] = ..., domain_discrete: _Optional[_Union[_struct_pb2.ListValue, _Mapping[str, _Any]]] = ..., domain_interval: _Optional[_Union[Interval, _Mapping[str, _Any]]] = ..., differs: bool = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = None, display_name: _Optional[str] = None, description: _Optional[str] = None, type: _Optional[_Union[DataType, str]] = None, domain_discrete: _Optional[_Union[_struct_pb2.ListValue, _Mapping[str, _Any]]] = None, domain_interval: _Optional[_Union[Interval, _Mapping[str, _Any]]] = None, differs: _Optional[bool] = None) -> None: ...
 
 class Interval(_message.Message):
     """The message Interval of TensorBoard's format."""
@@ -130,7 +130,7 @@ class Interval(_message.Message):
     MAX_VALUE_FIELD_NUMBER: _ClassVar[int]
     min_value: float
     max_value: float
-    def __init__(self, min_value: _Optional[float] = ..., max_value: _Optional[float] = ...) -> None: ...
+    def __init__(self, min_value: _Optional[float] = None, max_value: _Optional[float] = None) -> None: ...
 
 class MetricInfo(_message.Message):
     """The message MetricInfo of TensorBoard's format."""
@@ -143,7 +143,7 @@ class MetricInfo(_message.Message):
     display_name: str
     description: str
     dataset_type: DatasetType
-    def __init__(self, name: _Optional[_Union[MetricName, _Mapping[str, _Any]]] = ..., display_name: _Optional[str] = ..., description: _Optional[str] = ..., dataset_type: _Optional[_Union[DatasetType, str]] = ...) -> None: ...
+    def __init__(self, name: _Optional[_Union[MetricName, _Mapping[str, _Any]]] = None, display_name: _Optional[str] = None, description: _Optional[str] = None, dataset_type: _Optional[_Union[DatasetType, str]] = None) -> None: ...
 
 class MetricName(_message.Message):
     """The message MetricName of TensorBoard's format."""
@@ -152,4 +152,4 @@ class MetricName(_message.Message):
     TAG_FIELD_NUMBER: _ClassVar[int]
     group: str
     tag: str
-    def __init__(self, group: _Optional[str] = ..., tag: _Optional[str] = ...) -> None: ...
+    def __init__(self, group: _Optional[str] = None, tag: _Optional[str] = None) -> None: ...

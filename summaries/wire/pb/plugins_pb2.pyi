@@ -12,21 +12,21 @@ class ScalarPluginData(_message.Message):
     __slots__ = ("version",)
     VERSION_FIELD_NUMBER: _ClassVar[int]
     version: int
-    def __init__(self, version: _Optional[int] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None) -> None: ...
 
 class HistogramPluginData(_message.Message):
     """The message HistogramPluginData of TensorBoard's format."""
     __slots__ = ("version",)
     VERSION_FIELD_NUMBER: _ClassVar[int]
     version: int
-    def __init__(self, version: _Optional[int] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None) -> None: ...
 
 class TextPluginData(_message.Message):
     """The message TextPluginData of TensorBoard's format."""
     __slots__ = ("version",)
     VERSION_FIELD_NUMBER: _ClassVar[int]
     version: int
-    def __init__(self, version: _Optional[int] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None) -> None: ...
 
 class ImagePluginData(_message.Message):
     """The message ImagePluginData of TensorBoard's format."""
@@ -35,7 +35,7 @@ class ImagePluginData(_message.Message):
     CONVERTED_TO_TENSOR_FIELD_NUMBER: _ClassVar[int]
     version: int
     converted_to_tensor: bool
-    def __init__(self, version: _Optional[int] = ..., converted_to_tensor: bool = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None, converted_to_tensor: _Optional[bool] = None) -> None: ...
 
 class AudioPluginData(_message.Message):
     """The message AudioPluginData of TensorBoard's format."""
@@ -53,7 +53,7 @@ class AudioPluginData(_message.Message):
     version: int
     encoding: AudioPluginData.Encoding
     converted_to_tensor: bool
-    def __init__(self, version: _Optional[int] = ..., encoding: _Optional[_Union[AudioPluginData.Encoding, str]] = ..., converted_to_tensor: bool = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None, encoding: _Optional[_Union[AudioPluginData.Encoding, str]] = None, converted_to_tensor: _Optional[bool] = None) -> None: ...
 
 class PrCurvePluginData(_message.Message):
     """The message PrCurvePluginData of TensorBoard's format."""
@@ -62,7 +62,7 @@ class PrCurvePluginData(_message.Message):
     NUM_THRESHOLDS_FIELD_NUMBER: _ClassVar[int]
     version: int
     num_thresholds: int
-    def __init__(self, version: _Optional[int] = ..., num_thresholds: _Optional[int] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None, num_thresholds: _Optional[int] = None) -> None: ...
 
 class MeshPluginData(_message.Message):
     """The message MeshPluginData of TensorBoard's format."""
@@ -90,4 +90,4 @@ class MeshPluginData(_message.Message):
     json_config: str
     shape: _containers.RepeatedScalarFieldContainer[int]
     components: int
-    def __init__(self, version: _Optional[int] = ..., name: _Optional[str] = ..., content_type: _Optional[_Union[MeshPluginData.ContentType, str]] = ..., json_config: _Optional[str] = ..., shape: _Optional[_Iterable[int]] = ..., components: _Optional[int] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None, name: _Optional[str] = None, content_type: _Optional[_Union[MeshPluginData.ContentType, str]] = None, json_config: _Optional[str] = None, shape: _Optional[_Iterable[int]] = None, components: _Optional[int] = None) -> None: ...

@@ -20,7 +20,7 @@ class RunMetadata(_message.Message):
         partition_graphs: _containers.RepeatedCompositeFieldContainer[_graph_pb2.GraphDef]
         pre_optimization_graph: _graph_pb2.GraphDef
         post_optimization_graph: _graph_pb2.GraphDef
-        def __init__(self, partition_graphs: _Optional[_Iterable[_Union[_graph_pb2.GraphDef, _Mapping[str, _Any]]]] = ..., pre_optimization_graph: _Optional[_Union[_graph_pb2.GraphDef, _Mapping[str, _Any]]] = ..., post_optimization_graph: _Optional[_Union[_graph_pb2.GraphDef, _Mapping[str, _Any]]] = ...) -> None: ...
+        def __init__(self, partition_graphs: _Optional[_Iterable[_Union[_graph_pb2.GraphDef, _Mapping[str, _Any]]]] = None, pre_optimization_graph: _Optional[_Union[_graph_pb2.GraphDef, _Mapping[str, _Any]]] = None, post_optimization_graph: _Optional[_Union[_graph_pb2.GraphDef, _Mapping[str, _Any]]] = None) -> None: ...
     STEP_STATS_FIELD_NUMBER: _ClassVar[int]
     COST_GRAPH_FIELD_NUMBER: _ClassVar[int]
     PARTITION_GRAPHS_FIELD_NUMBER: _ClassVar[int]
@@ -31,7 +31,7 @@ class RunMetadata(_message.Message):
     partition_graphs: _containers.RepeatedCompositeFieldContainer[_graph_pb2.GraphDef]
     function_graphs: _containers.RepeatedCompositeFieldContainer[RunMetadata.FunctionGraphs]
     session_metadata: SessionMetadata
-    def __init__(self, step_stats: _Optional[_Union[StepStats, _Mapping[str, _Any]]] = ..., cost_graph: _Optional[_Union[CostGraphDef, _Mapping[str, _Any]]] = ..., partition_graphs: _Optional[_Iterable[_Union[_graph_pb2.GraphDef, _Mapping[str, _Any]]]] = ..., function_graphs: _Optional[_Iterable[_Union[RunMetadata.FunctionGraphs, _Mapping[str, _Any]]]] = ..., session_metadata: _Optional[_Union[SessionMetadata, _Mapping[str, _Any]]] = ...) -> None: ...
+    def __init__(self, step_stats: _Optional[_Union[StepStats, _Mapping[str, _Any]]] = None, cost_graph: _Optional[_Union[CostGraphDef, _Mapping[str, _Any]]] = None, partition_graphs: _Optional[_Iterable[_Union[_graph_pb2.GraphDef, _Mapping[str, _Any]]]] = None, function_graphs: _Optional[_Iterable[_Union[RunMetadata.FunctionGraphs, _Mapping[str, _Any]]]] = None, session_metadata: _Optional[_Union[SessionMetadata, _Mapping[str, _Any]]] = None) -> None: ...
 
 class SessionMetadata(_message.Message):
     """The message SessionMetadata of TensorBoard's format."""
@@ -40,14 +40,14 @@ class SessionMetadata(_message.Message):
     VERSION_FIELD_NUMBER: _ClassVar[int]
     name: str
     version: int
-    def __init__(self, name: _Optional[str] = ..., version: _Optional[int] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = None, version: _Optional[int] = None) -> None: ...
 
 class StepStats(_message.Message):
     """The message StepStats of TensorBoard's format."""
     __slots__ = ("dev_stats",)
     DEV_STATS_FIELD_NUMBER: _ClassVar[int]
     dev_stats: _containers.RepeatedCompositeFieldContainer[DeviceStepStats]
-    def __init__(self, dev_stats: _Optional[_Iterable[_Union[DeviceStepStats, _Mapping[str, _Any]]]] = ...) -> None: ...
+    def __init__(self, dev_stats: _Optional[_Iterable[_Union[DeviceStepStats, _Mapping[str, _Any]]]] = None) -> None: ...
 
 class DeviceStepStats(_message.Message):
     """The message DeviceStepStats of TensorBoard's format."""
@@ -59,14 +59,14 @@ class DeviceStepStats(_message.Message):
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: int
         value: str
-        def __init__(self, key: _Optional[int] = ..., value: _Optional[str] = ...) -> None: ...
+        def __init__(self, key: _Optional[int] = None, value: _Optional[str] = None) -> None: ...
     DEVICE_FIELD_NUMBER: _ClassVar[int]
     NODE_STATS_FIELD_NUMBER: _ClassVar[int]
     THREAD_NAMES_FIELD_NUMBER: _ClassVar[int]
     device: str
     node_stats: _containers.RepeatedCompositeFieldContainer[NodeExecStats]
     thread_names: _containers.ScalarMap[int, str]
-    def __init__(self, device: _Optional[str] = ..., node_stats: _Optional[_Iterable[_Union[NodeExecStats, _Mapping[str, _Any]]]] = ..., thread_names: _Optional[_Mapping[int, str]] = ...) -> None: ...
+    def __init__(self, device: _Optional[str] = None, node_stats: _Optional[_Iterable[_Union[NodeExecStats, _Mapping[str, _Any]]]] = None, thread_names: _Optional[_Mapping[int, str]] = None) -> None: ...
 
 class NodeExecStats(_message.Message):
     """The message NodeExecStats of TensorBoard's format."""
@@ -105,7 +105,7 @@ class NodeExecStats(_message.Message):
     op_end_rel_nanos: int
     all_end_rel_nanos: int
     scheduled_nanos: int
-    def __init__(self, node_name: _Optional[str] = ..., all_start_micros: _Optional[int] = ..., op_start_rel_micros: _Optional[int] = ..., op_end_rel_micros: _Optional[int] = ..., all_end_rel_micros: _Optional[int] = ..., memory: _Optional[_Iterable[_Union[AllocatorMemoryUsed, _Mapping[str, _Any]]]] = ..., output: _Optional[_Iterable[_Union[NodeOutput, _Mapping[str, _Any]]]] = ..., timeline_label: _Optional[str] = ..., scheduled_micros: _Optional[int] = ..., thread_id: _Optional[int] = ..., referenced_tensor: _Optional[_Iterable[_Union[AllocationDescription, _Mapping[str, _Any]]]] = ..., memory_stats: _Optional[_Union[MemoryStats, _Mapping[str, _Any]]] = ..., all_start_nanos: _Optional[int] = ..., op_start_rel_nanos: _Optional[int] = ..., op_end_rel_nanos: _Optional[int] = ..., all_end_rel_nanos: _Optional[int] = ..., scheduled_nanos: _Optional[int] = ...) -> None: ...
+    def __init__(self, node_name: _Optional[str] = None, all_start_micros: _Optional[int] = None, op_start_rel_micros: _Optional[int] = None, op_end_rel_micros: _Optional[int] = None, all_end_rel_micros: _Optional[int] = None, memory: _Optional[_Iterable[_Union[AllocatorMemoryUsed, _Mapping[str, _Any]]]] = None, output: _Optional[_Iterable[_Union[NodeOutput, _Mapping[str, _Any]]]] = None, timeline_label: _Optional[str] = None, scheduled_micros: _Optional[int] = None, thread_id: _Optional[int] = None, referenced_tensor: _Optional[_Iterable[_Union[AllocationDescription, _Mapping[str, _Any]]]] = None, memory_stats: _Optional[_Union[MemoryStats, _Mapping[str, _Any]]] = None, all_start_nanos: _Optional[int] = None, op_start_rel_nanos: _Optional[int] = None, op_end_rel_nanos: _Optional[int] = None, all_end_rel_nanos: _Optional[int] = None, scheduled_nanos: _Optional[int] = None) -> None: ...
 
 class NodeOutput(_message.Message):
     """The message NodeOutput of TensorBoard's format."""
@@ -114,7 +114,7 @@ class NodeOutput(_message.Message):
     TENSOR_DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     slot: int
     tensor_description: TensorDescription
-    def __init__(self, slot: _Optional[int] = ..., tensor_description: _Optional[_Union[TensorDescription, _Mapping[str, _Any]]] = ...) -> None: ...
+    def __init__(self, slot: _Optional[int] = None, tensor_description: _Optional[_Union[TensorDescription, _Mapping[str, _Any]]] = None) -> None: ...
 
 class TensorDescription(_message.Message):
     """The message TensorDescription of TensorBoard's format."""
@@ -125,7 +125,7 @@ class TensorDescription(_message.Message):
     dtype: _tensor_pb2.DataType
     shape: _tensor_pb2.TensorShapeProto
     allocation_description: AllocationDescription
-    def __init__(self, dtype: _Optional[_Union[_tensor_pb2.DataType, str]] = ..., shape: _Optional[_Union[_tensor_pb2.TensorShapeProto, _Mapping[str, _Any]]] = ..., allocation_description: _Optional[_Union[AllocationDescription, _Mapping[str, _Any]]] = ...) -> None: ...
+    def __init__(self, dtype: _Optional[_Union[_tensor_pb2.DataType, str]] = None, shape: _Optional[_Union[_tensor_pb2.TensorShapeProto, _Mapping[str, _Any]]] = None, allocation_description: _Optional[_Union[AllocationDescription, _Mapping[str, _Any]]] = None) -> None: ...
 
 class AllocationDescription(_message.Message):
     """The message AllocationDescription of TensorBoard's format."""
@@ -142,7 +142,7 @@ class AllocationDescription(_message.Message):
     allocation_id: int
     has_single_reference: bool
     ptr: int
-    def __init__(self, requested_bytes: _Optional[int] = ..., allocated_bytes: _Optional[int] = ..., allocator_name: _Optional[str] = ..., allocation_id: _Optional[int] = ..., has_single_reference: bool = ..., ptr: _Optional[int] = ...) -> None: ...
+    def __init__(self, requested_bytes: _Optional[int] = None, allocated_bytes: _Optional[int] = None, allocator_name: _Optional[str] = None, allocation_id: _Optional[int] = None, has_single_reference: _Optional[bool] = None, ptr: _Optional[int] = None) -> None: ...
 
 class AllocatorMemoryUsed(_message.Message):
     """The message AllocatorMemoryUsed of TensorBoard's format."""
@@ -159,7 +159,7 @@ class AllocatorMemoryUsed(_message.Message):
     live_bytes: int
     allocator_bytes_in_use: int
     allocation_records: _containers.RepeatedCompositeFieldContainer[AllocationRecord]
-    def __init__(self, allocator_name: _Optional[str] = ..., total_bytes: _Optional[int] = ..., peak_bytes: _Optional[int] = ..., live_bytes: _Optional[int] = ..., allocator_bytes_in_use: _Optional[int] = ..., allocation_records: _Optional[_Iterable[_Union[AllocationRecord, _Mapping[str, _Any]]]] = ...) -> None: ...
+    def __init__(self, allocator_name: _Optional[str] = None, total_bytes: _Optional[int] = None, peak_bytes: _Optional[int] = None, live_bytes: _Optional[int] = None, allocator_bytes_in_use: _Optional[int] = None, allocation_records: _Optional[_Iterable[_Union[AllocationRecord, _Mapping[str, _Any]]]] = None) -> None: ...
 
 class AllocationRecord(_message.Message):
     """The message AllocationRecord of TensorBoard's format."""
@@ -168,7 +168,7 @@ class AllocationRecord(_message.Message):
     ALLOC_BYTES_FIELD_NUMBER: _ClassVar[int]
     alloc_micros: int
     alloc_bytes: int
-    def __init__(self, alloc_micros: _Optional[int] = ..., alloc_bytes: _Optional[int] = ...) -> None: ...
+    def __init__(self, alloc_micros: _Optional[int] = None, alloc_bytes: _Optional[int] = None) -> None: ...
 
 class MemoryStats(_message.Message):
     """The message MemoryStats of TensorBoard's format."""
@@ -185,7 +185,7 @@ class MemoryStats(_message.Message):
     device_persistent_memory_size: int
     persistent_tensor_alloc_ids: _containers.RepeatedScalarFieldContainer[int]
     device_persistent_tensor_alloc_ids: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, temp_memory_size: _Optional[int] = ..., device_temp_memory_size: _Optional[int] = ..., persistent_memory_size: _Optional[int] = ..., device_persistent_memory_size: _Optional[int] = ..., persistent_tensor_alloc_ids: _Optional[_Iterable[int]] = ..., device_persistent_tensor_alloc_ids: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, temp_memory_size: _Optional[int] = None, device_temp_memory_size: _Optional[int] = None, persistent_memory_size: _Optional[int] = None, device_persistent_memory_size: _Optional[int] = None, persistent_tensor_alloc_ids: _Optional[_Iterable[int]] = None, device_persistent_tensor_alloc_ids: _Optional[_Iterable[int]] = None) -> None: ...
 
 class CostGraphDef(_message.Message):
     """The message CostGraphDef of TensorBoard's format."""
@@ -200,7 +200,7 @@ class CostGraphDef(_message.Message):
             PRECEDING_PORT_FIELD_NUMBER: _ClassVar[int]
             preceding_node: int
             preceding_port: int
-            def __init__(self, preceding_node: _Optional[int] = ..., preceding_port: _Optional[int] = ...) -> None: ...
+            def __init__(self, preceding_node: _Optional[int] = None, preceding_port: _Optional[int] = None) -> None: ...
         class OutputInfo(_message.Message):
             """The message OutputInfo of TensorBoard's format."""
             __slots__ = ("size", "alias_input_port", "shape", "dtype")
@@ -212,7 +212,7 @@ class CostGraphDef(_message.Message):
             alias_input_port: int
             shape: _tensor_pb2.TensorShapeProto
             dtype: _tensor_pb2.DataType
-            def __init__(self, size: _Optional[int] = ..., alias_input_port: _Optional[int] = ..., shape: _Optional[_Union[_tensor_pb2.TensorShapeProto, _Mapping[str, _Any]]] = ..., dtype: _Optional[_Union[_tensor_pb2.DataType, str]] = ...) -> None: ...
+            def __init__(self, size: _Optional[int] = None, alias_input_port: _Optional[int] = None, shape: _Optional[_Union[_tensor_pb2.TensorShapeProto, _Mapping[str, _Any]]] = None, dtype: _Optional[_Union[_tensor_pb2.DataType, str]] = None) -> None: ...
         NAME_FIELD_NUMBER: _ClassVar[int]
         DEVICE_FIELD_NUMBER: _ClassVar[int]
         ID_FIELD_NUMBER: _ClassVar[int]
@@ -245,7 +245,7 @@ class CostGraphDef(_message.Message):
         memory_time: int
         device_persistent_memory_size: int
         inaccurate: bool
-        def __init__(self, name: _Optional[str] = ..., device: _Optional[str] = ..., id: _Optional[int] = ..., input_info: _Optional[_Iterable[_Union[CostGraphDef.Node.InputInfo, _Mapping[str, _Any]]]] = ..., output_info: _Optional[_Iterable[_Union[CostGraphDef.Node.OutputInfo, _Mapping[str, _Any]]]] = ..., temporary_memory_size: _Optional[int] = ..., is_final: bool = ..., control_input: _Optional[_Iterable[int]] = ..., compute_cost: _Optional[int] = ..., host_temp_memory_size: _Optional[int] = ..., device_temp_memory_size: _Optional[int] = ..., persistent_memory_size: _Optional[int] = ..., compute_time: _Optional[int] = ..., memory_time: _Optional[int] = ..., device_persistent_memory_size: _Optional[int] = ..., inaccurate: bool = ...) -> None: ...
+        def __init__(self, name: _Optional[str] = None, device: _Optional[str] = None, id: _Optional[int] = None, input_info: _Optional[_Iterable[_Union[CostGraphDef.Node.InputInfo, _Mapping[str, _Any]]]] = None, output_info: _Optional[_Iterable[_Union[CostGraphDef.Node.OutputInfo, _Mapping[str, _Any]]]] = None, temporary_memory_size: _Optional[int] = None, is_final: _Optional[bool] = None, control_input: _Optional[_Iterable[int]] = None, compute_cost: _Optional[int] = None, host_temp_memory_size: _Optional[int] = None, device_temp_memory_size: _Optional[int] = None, persistent_memory_size: _Optional[int] = None, compute_time: _Optional[int] = None, memory_time: _Optional[int] = None, device_persistent_memory_size: _Optional[int] = None, inaccurate: _Optional[bool] = None) -> None: ...
     class AggregatedCost(_message.Message):
         """The message AggregatedCost of TensorBoard's format."""
         __slots__ = ("cost", "dimension")
@@ -253,9 +253,9 @@ class CostGraphDef(_message.Message):
         DIMENSION_FIELD_NUMBER: _ClassVar[int]
         cost: float
         dimension: str
-        def __init__(self, cost: _Optional[float] = ..., dimension: _Optional[str] = ...) -> None: ...
+        def __init__(self, cost: _Optional[float] = None, dimension: _Optional[str] = None) -> None: ...
     NODE_FIELD_NUMBER: _ClassVar[int]
     COST_FIELD_NUMBER: _ClassVar[int]
     node: _containers.RepeatedCompositeFieldContainer[CostGraphDef.Node]
     cost: _containers.RepeatedCompositeFieldContainer[CostGraphDef.AggregatedCost]
-    def __init__(self, node: _Optional[_Iterable[_Union[CostGraphDef.Node, _Mapping[str, _Any]]]] = ..., cost: _Optional[_Iterable[_Union[CostGraphDef.AggregatedCost, _Mapping[str, _Any]]]] = ...) -> None: ...
+    def __init__(self, node: _Optional[_Iterable[_Union[CostGraphDef.Node, _Mapping[str, _Any]]]] = None, cost: _Optional[_Iterable[_Union[CostGraphDef.AggregatedCost, _Mapping[str, _Any]]]] = None) -> None: ...

@@ -30,7 +30,7 @@ class SummaryMetadata(_message.Message):
         CONTENT_FIELD_NUMBER: _ClassVar[int]
         plugin_name: str
         content: bytes
-        def __init__(self, plugin_name: _Optional[str] = ..., content: _Optional[bytes] = ...) -> None: ...
+        def __init__(self, plugin_name: _Optional[str] = None, content: _Optional[bytes] = None) -> None: ...
     PLUGIN_DATA_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
@@ -39,7 +39,7 @@ class SummaryMetadata(_message.Message):
     display_name: str
     summary_description: str
     data_class: DataClass
-    def __init__(self, plugin_data: _Optional[_Union[SummaryMetadata.PluginData, _Mapping[str, _Any]]] = ..., display_name: _Optional[str] = ..., summary_description: _Optional[str] = ..., data_class: _Optional[_Union[DataClass, str]] = ...) -> None: ...
+    def __init__(self, plugin_data: _Optional[_Union[SummaryMetadata.PluginData, _Mapping[str, _Any]]] = None, display_name: _Optional[str] = None, summary_description: _Optional[str] = None, data_class: _Optional[_Union[DataClass, str]] = None) -> None: ...
 
 class HistogramProto(_message.Message):
     """The message HistogramProto of TensorBoard's format."""
@@ -58,7 +58,7 @@ class HistogramProto(_message.Message):
     sum_squares: float
     bucket_limit: _containers.RepeatedScalarFieldContainer[float]
     bucket: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, min: _Optional[float] = ..., max: _Optional[float] = ..., num: _Optional[float] = ..., sum: _Optional[float] = ..., sum_squares: _Optional[float] = ..., bucket_limit: _Optional[_Iterable[float]] = ..., bucket: _Optional[_Iterable[float]] = ...) -> None: ...
+    def __init__(self, min: _Optional[float] = None, max: _Optional[float] = None, num: _Optional[float] = None, sum: _Optional[float] = None, sum_squares: _Optional[float] = None, bucket_limit: _Optional[_Iterable[float]] = None, bucket: _Optional[_Iterable[float]] = None) -> None: ...
 
 class Summary(_message.Message):
     """The message Summary of TensorBoard's format."""
@@ -74,7 +74,7 @@ class Summary(_message.Message):
         width: int
         colorspace: int
         encoded_image_string: bytes
-        def __init__(self, height: _Optional[int] = ..., width: _Optional[int] = ..., colorspace: _Optional[int] = ..., encoded_image_string: _Optional[bytes] = ...) -> None: ...
+        def __init__(self, height: _Optional[int] = None, width: _Optional[int] = None, colorspace: _Optional[int] = None, encoded_image_string: _Optional[bytes] = None) -> None: ...
     class Audio(_message.Message):
         """The message Audio of TensorBoard's format."""
         __slots__ = ("sample_rate", "num_channels", "length_frames", "encoded_audio_string", "content_type")
@@ -88,7 +88,7 @@ class Summary(_message.Message):
         length_frames: int
         encoded_audio_string: bytes
         content_type: str
-        def __init__(self, sample_rate: _Optional[float] = ..., num_channels: _Optional[int] = ..., length_frames: _Optional[int] = ..., encoded_audio_string: _Optional[bytes] = ..., content_type: _Optional[str] = ...) -> None: ...
+        def __init__(self, sample_rate: _Optional[float] = None, num_channels: _Optional[int] = None, length_frames: _Optional[int] = None, encoded_audio_string: _Optional[bytes] = None, content_type: _Optional[str] = None) -> None: ...
     class Value(_message.Message):
         """The message Value of TensorBoard's format."""
         __slots__ = ("tag", "node_name", "metadata", "simple_value", "obsolete_old_style_histogram", "image", "histo", "audio", "tensor")
@@ -110,7 +110,7 @@ class Summary(_message.Message):
         histo: HistogramProto
         audio: Summary.Audio
         tensor: _tensor_pb2.TensorProto
-        def __init__(self, tag: _Optional[str] = ..., node_name: _Optional[str] = ..., metadata: _Optional[_Union[SummaryMetadata, _Mapping[str, _Any]]] = ..., simple_value: _Optional[float] = ..., obsolete_old_style_histogram: _Optional[bytes] = ..., image: _Optional[_Union[Summary.Image, _Mapping[str, _Any]]] = ..., histo: _Optional[_Union[HistogramProto, _Mapping[str, _Any]]] = ..., audio: _Optional[_Union[Summary.Audio, _Mapping[str, _Any]]] = ..., tensor: _Optional[_Union[_tensor_pb2.TensorProto, _Mapping[str, _Any]]] = ...) -> None: ...
+        def __init__(self, tag: _Optional[str] = None, node_name: _Optional[str] = None, metadata: _Optional[_Union[SummaryMetadata, _Mapping[str, _Any]]] = None, simple_value: _Optional[float] = None, obsolete_old_style_histogram: _Optional[bytes] = None, image: _Optional[_Union[Summary.Image, _Mapping[str, _Any]]] = None, histo: _Optional[_Union[HistogramProto, _Mapping[str, _Any]]] = None, audio: _Optional[_Union[Summary.Audio, _Mapping[str, _Any]]] = None, tensor: _Optional[_Union[_tensor_pb2.TensorProto, _Mapping[str, _Any]]] = None) -> None: ...
     VALUE_FIELD_NUMBER: _ClassVar[int]
     value: _containers.RepeatedCompositeFieldContainer[Summary.Value]
-    def __init__(self, value: _Optional[_Iterable[_Union[Summary.Value, _Mapping[str, _Any]]]] = ...) -> None: ...
+    def __init__(self, value: _Optional[_Iterable[_Union[Summary.Value, _Mapping[str, _Any]]]] = None) -> None: ...
