@@ -76,7 +76,8 @@ def generate() -> dict[str, str]:
 def completed(stub: str) -> str:
     """Return the text of a stub with what protoc leaves out, for strict type checkers and for editors.
 
-    A mapping's parameters, the defaults of fields, and a docstring of every class: the messages are TensorFlow's, and are explained there.
+    A mapping's parameters, the defaults of fields, and a docstring of every class: the messages are TensorFlow's, and
+    are explained there.
     """
     stub = stub.replace(": bool = ...", ": _Optional[bool] = ...")
     stub = stub.replace("] = ...", "] = None")  # which leaves a field unset
