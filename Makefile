@@ -32,7 +32,7 @@ export UV_HTTP_RETRIES := 10
 # may find one in any later test. That is told, and fails none of the tests that use these; it fails all others.
 WITH_OTHERS := -W default::pytest.PytestUnraisableExceptionWarning
 
-.PHONY: demo test native alone elsewhere docs conformance stores cluster frameworks notebook javascript plugin package constraints bench bench-quick papers pictures lint types layers proto format clean
+.PHONY: demo test strange native alone elsewhere docs conformance stores cluster frameworks notebook javascript plugin package constraints bench bench-quick papers pictures lint types layers proto format clean
 
 demo: native
 	$(BIN)/python examples/sequential_digits.py
@@ -41,6 +41,11 @@ demo: native
 test: native lint layers
 	$(BIN)/python -m pytest $(PARALLEL) $(addprefix --ignore=,$(ALONE))
 	$(MAKE) --jobs 2 --output-sync=target alone types elsewhere
+
+# The tests on a strange machine: settings and an order that are drawn at random. The seed is printed; DRAW='--seed 7' draws
+# it again, and `DRAW='--draws 20'` makes twenty.
+strange: native
+	$(BIN)/python tests/strange.py $(DRAW) $(addprefix --ignore=,$(ALONE))
 
 # The compiled code for this system, if that is not up to date; `python -m summaries.native.building --all` for all.
 native: $(VENV)/.ready
@@ -88,6 +93,7 @@ lint: $(VENV)/.ready
 
 types: $(VENV)/.ready
 	$(BIN)/mypy
+	$(BIN)/python tests/type_completeness.py
 
 layers: $(VENV)/.ready
 	$(BIN)/lint-imports

@@ -48,14 +48,14 @@ class Bound:
         return float(value)
 
 
-positive_or_infinite = Bound("positive", lambda x: x > 0)
-positive = Bound("positive and finite", lambda x: 0 < x < math.inf)
-finite = Bound("finite", math.isfinite)
-at_least_one = Bound("at least 1 and finite", lambda x: 1 <= x < math.inf)
-at_least_zero = Bound("at least 0 and finite", lambda x: 0 <= x < math.inf)
-below_one = Bound("at least 0 and below 1", lambda x: 0 <= x < 1)
-up_to_one = Bound("from 0 to 1", lambda x: 0 <= x <= 1)
-not_above_zero = Bound("at most 0 and finite", lambda x: -math.inf < x <= 0)
+positive_or_infinite: Bound = Bound("positive", lambda x: x > 0)
+positive: Bound = Bound("positive and finite", lambda x: 0 < x < math.inf)
+finite: Bound = Bound("finite", math.isfinite)
+at_least_one: Bound = Bound("at least 1 and finite", lambda x: 1 <= x < math.inf)
+at_least_zero: Bound = Bound("at least 0 and finite", lambda x: 0 <= x < math.inf)
+below_one: Bound = Bound("at least 0 and below 1", lambda x: 0 <= x < 1)
+up_to_one: Bound = Bound("from 0 to 1", lambda x: 0 <= x <= 1)
+not_above_zero: Bound = Bound("at most 0 and finite", lambda x: -math.inf < x <= 0)
 
 # By the names of the optimizers' arguments. A learning rate of 0 is allowed, since many schedules end there.
 HYPERPARAMETERS = {

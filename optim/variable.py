@@ -90,8 +90,8 @@ class Variable(ArrayInterface):
     def _become(self, array: NDArray[Any], trainable: bool, name: str | None) -> None:
         self.value = array
         self.trainable = trainable
-        self.name = name or "Variable"
-        self.version = 0
+        self.name: str = name or "Variable"
+        self.version: int = 0
 
     def assign(self, value: ArrayLike) -> None:
         """Write a value into the array.
@@ -150,8 +150,8 @@ class IndexedSlices:
     """
 
     def __init__(self, values: ArrayLike, indices: ArrayLike, dense_shape: tuple[int, ...] | None = None) -> None:
-        self.values = array_like(values)
-        self.indices = array_like(indices)
+        self.values: NDArray[Any] = array_like(values)
+        self.indices: NDArray[Any] = array_like(indices)
         if not self.indices.size and isinstance(indices, list | tuple):
             self.indices = self.indices.astype(np.int64)  # NumPy makes an empty list floats
         self.dense_shape = dense_shape

@@ -15,6 +15,7 @@ import argparse
 import hashlib
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -64,11 +65,32 @@ def generate() -> dict[str, str]:
     with tempfile.TemporaryDirectory() as out:
         compile_into(out)
         made = {path.relative_to(out).as_posix(): read(path) for path in Path(out).rglob("*_pb2.py*")}
+    made |= {path: completed(text) for path, text in made.items() if path.endswith(".pyi")}
     version = f"# Protobuf Python Version: {GENCODE}\n"
     wrong = [path for path, text in made.items() if path.endswith(".py") and version not in text]
     if wrong:
         sys.exit(f"the generated code's version must be {GENCODE}, got another in {wrong[0]}")
     return made | {DIGESTS: digests(sources() | made)}
+
+
+def completed(stub: str) -> str:
+    """Return the text of a stub with what protoc leaves out, for strict type checkers and for editors.
+
+    A mapping's parameters, the defaults of fields, and a docstring of every class: the messages are TensorFlow's, and
+    are explained there.
+    """
+    stub = stub.replace(": bool = ...", ": _Optional[bool] = ...")
+    stub = stub.replace("] = ...", "] = None")  # which leaves a field unset
+    stub = re.sub(r"_Mapping\b(?=[\],])", "_Mapping[str, _Any]", stub)
+    if "_Any]" in stub:
+        stub = stub.replace("from typing import ", "from typing import Any as _Any, ", 1)
+    return re.sub(r"^( *)class (\w+)\((int)?.*\n", _with_docstring, stub, flags=re.MULTILINE)
+
+
+def _with_docstring(line: re.Match[str]) -> str:
+    indent, name, is_enum = line.groups()
+    what = "The values of the enum" if is_enum else "The message"
+    return f'{line[0]}{indent}    """{what} {name} of TensorBoard\'s format."""\n'
 
 
 def differing(wanted: dict[str, str]) -> list[str]:

@@ -33,9 +33,9 @@ class Scattered:
     __slots__ = ("index", "shape", "values")
 
     def __init__(self, values: Any, index: Any, shape: tuple[int, ...]) -> None:
-        self.values = values
-        self.index = index
-        self.shape = shape
+        self.values: Any = values
+        self.index: Any = index
+        self.shape: tuple[int, ...] = shape
 
     @property
     def rows(self) -> NDArray[Any] | None:

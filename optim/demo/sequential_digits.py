@@ -33,7 +33,7 @@ from rich.table import Table
 import optim
 from summaries import SummaryWriter, audit, read_run
 from summaries.auditing.report import text
-from summaries.presenting.terminal import console
+from summaries.presenting.terminal import console, escape_what_cannot_be_encoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -195,6 +195,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the first weights and of the batches")
     parser.add_argument("--logdir", type=Path, default=Path("runs/sequential_digits"), help="where to write the runs")
     options = parser.parse_args()
+    escape_what_cannot_be_encoded(sys.stdout)
     train_both(options.logdir, options.seed, QUICK_EPOCHS if options.quick else EPOCHS)
     printer = Console()
     printer.print(what_happened(options.logdir))

@@ -154,10 +154,10 @@ class GraphCall:
     """
 
     def __init__(self, drawing: Drawing, node: Node) -> None:
-        self.function = node.function
-        self.args = node.args
-        self.kwargs = node.kwargs
-        self.value = node.value
+        self.function: Any = node.function
+        self.args: Any = node.args
+        self.kwargs: dict[str, Any] = node.kwargs
+        self.value: Any = node.value
         self._drawing = drawing
         self._scope = node.scope
         self._name = f".call{node.number}"  # a placeholder until the operation is known

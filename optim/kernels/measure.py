@@ -12,7 +12,7 @@ from optim.kernels.engine import engine, is_ready
 from optim.kernels.stats import ARRAY_WIDTH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,7 +22,7 @@ __all__ = ["count_nonfinite", "measure", "norm", "norm_from_squares", "root_of_s
 
 _SAFE_MIN = 1e-280  # below this, float64 squares may have underflowed
 
-count_nonfinite = plain.count_nonfinite
+count_nonfinite: Callable[[Sequence[NDArray[Any]]], int] = plain.count_nonfinite
 
 
 def norm(arrays: Sequence[NDArray[Any]]) -> float:

@@ -35,7 +35,7 @@ class Plan:
 
     def __init__(self, rule: Rule, targets: Sequence[Sequence[NDArray[Any]]]) -> None:
         self.rule = rule
-        self.targets = [tuple(arrays) for arrays in targets]
+        self.targets: list[tuple[NDArray[Any], ...]] = [tuple(arrays) for arrays in targets]
         for first, *others in self.targets:  # a kernel would write past the end of the shorter ones
             if len(others) != len(rule.slots) or {(a.shape, a.dtype) for a in others} - {(first.shape, first.dtype)}:
                 got = ", ".join(f"{array.dtype} of shape {array.shape}" for array in (first, *others))

@@ -65,7 +65,7 @@ class ProcessLock:
     """
 
     def __init__(self) -> None:
-        self.held = threading.RLock()
+        self.held: threading.RLock = threading.RLock()
         _locks.add(self)
 
     def __reduce__(self) -> tuple[Any, ...]:

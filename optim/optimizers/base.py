@@ -105,8 +105,8 @@ class Update:
         self.slots = rule.slots
         self.rule_of_rows = rule
         self.name = name
-        self.steps = 0
-        self.lock = ProcessLock() if use_locking else None
+        self.steps: int = 0
+        self.lock: ProcessLock | None = ProcessLock() if use_locking else None
         self._constants: dict[str, float] = {}
         self._changing: dict[str, Hyperparameter] = {}
         for key, value in {"learning_rate": learning_rate, **hyperparameters}.items():

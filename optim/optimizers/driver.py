@@ -71,7 +71,7 @@ class Optimizer:
         if not isinstance(update, Update):
             raise TypeError(f"update must be an Update, got {type(update).__name__}: {update!r}")
         self.update = update
-        self.transformations = tuple(transformations)
+        self.transformations: tuple[Transformation, ...] = tuple(transformations)
 
     @property
     def rule(self) -> Rule:

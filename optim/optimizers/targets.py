@@ -57,8 +57,8 @@ class Targets:
         self._rule = rule
         self._holders = tuple(chain.from_iterable(groups))
         self._flat: tuple[NDArray[Any], ...] = tuple(map(_value, self._holders))
-        self.arrays = [tuple(map(_value, group)) for group in groups]
-        self.sizes = np.array([arrays[0].size for arrays in self.arrays], np.int64)
+        self.arrays: list[tuple[Any, ...]] = [tuple(map(_value, group)) for group in groups]
+        self.sizes: NDArray[np.int64] = np.array([arrays[0].size for arrays in self.arrays], np.int64)
         self._plans: dict[tuple[int, ...], Plan] = {}
         self._learn_memory()
 

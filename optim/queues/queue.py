@@ -37,9 +37,11 @@ else:
         optim.queues.queue.ShutDown
         """
 
+        unfinished_tasks: int
+
         def __init__(self, maxsize: int = 0) -> None:
             super().__init__(maxsize)
-            self.is_shutdown = False
+            self.is_shutdown: bool = False
 
         def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
             """Add an item, waiting for room.

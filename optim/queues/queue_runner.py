@@ -56,7 +56,7 @@ class QueueRunner:
         queue_closed_exception_types: Sequence[type[BaseException]] | None = None,
     ) -> None:
         self.queue = queue
-        self.enqueue_ops = list(enqueue_ops)
+        self.enqueue_ops: list[Callable[[], object]] = list(enqueue_ops)
         shutdown = getattr(queue, "shutdown", None)
         if not callable(shutdown) and (close_op is None or cancel_op is None):
             raise TypeError(

@@ -61,8 +61,8 @@ class Box(ArrayInterface):
 
     def __init__(self, value: Any, node: Node, output: int | None = None) -> None:
         self._value = value
-        self.node = node
-        self.output = output
+        self.node: Node = node
+        self.output: int | None = output
         self._viewed = False
 
     def _plain(self) -> Any:

@@ -74,14 +74,14 @@ class Node:
         self.args = args
         self.kwargs = kwargs
         self.value = value
-        self.number = next(_numbers)
+        self.number: int = next(_numbers)
         self.connected = connected
         self.variable: Any = None
         self.version = 0
         self.recording: Recording | None = None
         self.seen: list[tuple[NDArray[Any], int]] = []
-        self.scope = ""
-        self.times = (0, 0)
+        self.scope: str = ""
+        self.times: tuple[int, int] = (0, 0)
 
     @property
     def name(self) -> str:
@@ -105,13 +105,13 @@ class Recording:
 
     def __init__(self, clock: Callable[[], int] | None = None) -> None:
         self.watched: set[Any] = set()
-        self.automatic = clock is None
-        self.traced = clock is not None
-        self.clock = clock or (lambda: 0)
+        self.automatic: bool = clock is None
+        self.traced: bool = clock is not None
+        self.clock: Callable[[], int] = clock or (lambda: 0)
         self.reads: dict[Any, int] = {}
         self.nodes: list[Node] = []
         self.thread: int | None = None
-        self.scope = ""
+        self.scope: str = ""
         self._roots: dict[Any, Node] = {}
         self._scopes: dict[str, int] = {}
 

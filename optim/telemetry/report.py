@@ -114,9 +114,15 @@ class VariableReports(Sequence[VariableReport]):
         has_updates: bool = True,
         seen: Mapping[str, NDArray[np.float64]] | None = None,
     ) -> None:
-        self.names = tuple(names)
-        self.slots = tuple(slots)
-        self.measured = (True, has_weights, has_updates, True, has_weights and has_updates)
+        self.names: tuple[str, ...] = tuple(names)
+        self.slots: tuple[str, ...] = tuple(slots)
+        self.measured: tuple[bool, bool, bool, bool, bool] = (
+            True,
+            has_weights,
+            has_updates,
+            True,
+            has_weights and has_updates,
+        )
         self._sizes = sizes
         self.stats = stats
         self.seen = dict(seen or {})

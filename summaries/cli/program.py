@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import traceback
@@ -17,6 +16,7 @@ from click.shell_completion import CompletionItem, shell_complete
 from summaries.cli import commands
 from summaries.cli.commands.completion import COMPLETE
 from summaries.cli.views.faults import error_text
+from summaries.presenting.terminal import escape_what_cannot_be_encoded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,8 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if sys.stdout is None:  # closed by the program that started us
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as we run
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a file's name may have bytes that are not Unicode text
+    escape_what_cannot_be_encoded(sys.stdout)
     if COMPLETE in os.environ:
         from summaries.cli.arguments import shells  # noqa: F401 - it puts right what click does
 
@@ -121,7 +120,7 @@ class _Program(click.Group):
         return matching + click.Command.shell_complete(self, ctx, incomplete)
 
 
-program = _Program(
+_program = _Program(
     name="gradledger",
     help="Log, see, read back and audit training runs in TensorBoard's event files.",
     epilog="Exit status: 0 if all is well, 1 if damage, a difference or a failing finding was found, 2 if the command "
@@ -131,4 +130,4 @@ program = _Program(
     no_args_is_help=True,
     callback=lambda: None,
 )
-program = click.version_option(package_name="gradledger", message="gradledger %(version)s")(program)
+program: click.Group = click.version_option(package_name="gradledger", message="gradledger %(version)s")(_program)

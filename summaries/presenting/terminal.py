@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from bisect import bisect_right
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["broken", "console", "encodes", "printable", "progress_bar", "shortened"]
+__all__ = ["broken", "console", "encodes", "escape_what_cannot_be_encoded", "printable", "progress_bar", "shortened"]
 
 _UNBOUNDED = 1 << 20
 _SEPARATORS = (" ", "/", "_-=,:", ".")  # where lines are wrapped if possible, best first
@@ -36,6 +37,16 @@ def console(file: TextIO) -> Console:
     # By default rich ends the program with status 1, which here means that something was found.
     made.on_broken_pipe = _raise_again  # type: ignore[method-assign]
     return made
+
+
+def escape_what_cannot_be_encoded(file: TextIO) -> None:
+    """Let a text that the file's encoding lacks be written as escapes, instead of ending the program with an error.
+
+    What prints for people calls this first: a pipe on Windows is in cp1252, which has no arrow, and a file's name may
+    have bytes that are not Unicode text.
+    """
+    if isinstance(file, io.TextIOWrapper):
+        file.reconfigure(errors="backslashreplace")
 
 
 def _raise_again() -> None:

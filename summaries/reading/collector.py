@@ -58,7 +58,7 @@ class Collector:
 
     def __init__(self, wanted: Callable[[str], bool] | None = None) -> None:
         self._reader = reader(events=False, wanted=wanted)
-        self.points = ScalarColumns()
+        self.points: ScalarColumns = ScalarColumns()
         self.locations: list[NDArray[np.void]] = []
         self.files: list[StoredFile] = []
         self.non_summary_events: list[NonSummaryEvent] = []
@@ -68,7 +68,7 @@ class Collector:
         self.versions: list[str] = []
         self.records: list[int] = []
         self.faults: list[Fault] = []
-        self.settled = 0
+        self.settled: int = 0
 
     @property
     def tags(self) -> dict[str, int]:

@@ -50,9 +50,9 @@ class Epochs:
     __slots__ = ("firsts", "length", "numbers")
 
     def __init__(self) -> None:
-        self.numbers = array("q")
-        self.firsts = array("q")
-        self.length = 0
+        self.numbers: array[int] = array("q")
+        self.firsts: array[int] = array("q")
+        self.length: int = 0
 
     @classmethod
     def of(cls, column: NDArray[np.int32]) -> Epochs:
@@ -99,7 +99,7 @@ class ScalarColumns:
     """
 
     def __init__(self) -> None:
-        self.marks = 0
+        self.marks: int = 0
         self._epochs: list[Epochs] = []
         self._columns: list[Block] = []  # by tag, with room for more points
         self._is_compiled = is_available()

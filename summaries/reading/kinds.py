@@ -112,6 +112,12 @@ class Kind(property):
     """
 
     name: str
+    noun: str
+    nouns: str
+    plugin: str
+    stored_as: int | None
+    shown_as: ShownAs
+    decode: Callable[[Any], Any]
 
     def __init__(
         self,
@@ -147,31 +153,31 @@ class ItemsByKind:
     """
 
     # fmt: off
-    histograms = Kind(
+    histograms: Kind = Kind(
         "Tag → float64[k, 3] per step, with the left edge, the right edge and the count of each bucket.",
         "histogram", plugin="histograms", stored_as=KIND_HISTOGRAM, shown_as="histogram", decode=_histogram,
     )
-    images = Kind(
+    images: Kind = Kind(
         "Tag → `Images` per step.",
         "image", plugin="images", stored_as=KIND_IMAGE, shown_as="image", decode=_images,
     )
-    audio = Kind(
+    audio: Kind = Kind(
         "Tag → `Audio` per step.",
         "audio", "audio", plugin="audio", stored_as=KIND_AUDIO, shown_as="audio", decode=_audio,
     )
-    texts = Kind(
+    texts: Kind = Kind(
         "Tag → str per step, or an object array of str if a step has several.",
         "text", plugin="text", shown_as="text", decode=_texts,
     )
-    pr_curves = Kind(
+    pr_curves: Kind = Kind(
         "Tag → array[6, n] per step, of true and false positives, true and false negatives, precision and recall.",
         "PR curve", plugin="pr_curves",
     )
-    meshes = Kind(
+    meshes: Kind = Kind(
         "Tag (`<name>_VERTEX`, `_FACE`, `_COLOR`) → array[batch, n, 3] per step.",
         "mesh", "meshes", plugin="mesh",
     )
-    tensors = Kind("Tag → array per step, for all values that are not of the kinds above.", "tensor", plugin="")
+    tensors: Kind = Kind("Tag → array per step, for all values that are not of the kinds above.", "tensor", plugin="")
     # fmt: on
 
 

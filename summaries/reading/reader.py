@@ -61,7 +61,7 @@ class Reader:
 
     def __init__(self, tags: Tags, *, events: bool) -> None:
         self.tags = tags
-        self.end = 0
+        self.end: int = 0
         self._own = _Workspace(CAPACITY) if events else None
         self._rows = Rows(tags, *_NO_ROWS)
 
@@ -134,6 +134,8 @@ class Reader:
 
 class ScannedReader(Reader):
     """Reads the files of one run with the compiled scanner."""
+
+    end: int
 
     def __init__(self, tags: Tags, *, events: bool) -> None:
         super().__init__(tags, events=events)

@@ -77,7 +77,7 @@ class Run(ItemsByKind, Tabular):
             for tag, number in self._numbers.items()
             if number < len(columns) and len((block := columns[number]).step)
         }
-        self.scalars = Scalars(series)
+        self.scalars: Scalars = Scalars(series)
 
     def __repr__(self) -> str:
         points = sum(map(len, self.scalars.values()))

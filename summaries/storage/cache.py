@@ -154,7 +154,7 @@ class CachedStorage:
         self._directory = directory
         self._most_bytes = most_bytes
         self._written = _SWEEP_BYTES  # the first file that is written shows whether there are too many
-        self.poll_secs = storage.poll_secs
+        self.poll_secs: float = storage.poll_secs
 
     def discover(
         self, path: str, *, recursive: bool = True, on_error: Callable[[OSError], object] | None = None

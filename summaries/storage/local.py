@@ -41,13 +41,13 @@ class LocalEventFile:
     def __init__(self, directory: str, secs: float, suffix: str = "") -> None:
         os.makedirs(directory, exist_ok=True)
         while True:
-            self.path = os.path.join(directory, event_file_name(secs, suffix))
+            self.path: str = os.path.join(directory, event_file_name(secs, suffix))
             try:
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o666))
             except FileExistsError:
                 continue  # another container's process with our host name and pid: take the next number
             break
-        self.paths = [self.path]
+        self.paths: list[str] = [self.path]
 
     def size(self) -> int:
         """The file's size in bytes."""
@@ -130,7 +130,7 @@ class LocalStorage:
     A file's identity is its device, inode, size and modification time.
     """
 
-    poll_secs = 0.25
+    poll_secs: float = 0.25
 
     def discover(
         self, path: str, *, recursive: bool = True, on_error: Callable[[OSError], object] | None = None

@@ -23,7 +23,7 @@ __all__ = [
     "whole_name",
 ]
 
-counter = itertools.count()
+counter: itertools.count[int] = itertools.count()
 _NUMBER = re.compile(r"((?<==)\d{1,18}(?:\.\d{1,18})?(?:e[-+]?\d{1,3})?|\d{1,18})")
 _PART = re.compile(r"(events\.out\.tfevents\.\d{10}\.[^/]*\.\d+\.\d{6})\.\d{6}([^/]*)\Z")
 

@@ -19,7 +19,8 @@ class NowhereEventFile:
     """
 
     def __init__(self, path: str = os.devnull) -> None:
-        self.path, self.paths = path, [path]
+        self.path: str = path
+        self.paths: list[str] = [path]
         self._size = 0
 
     def size(self) -> int:

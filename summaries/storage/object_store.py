@@ -88,7 +88,7 @@ class ObjectStore:
         ValueError: there is no such scheme.
     """
 
-    poll_secs = 1.0  # each listing costs money
+    poll_secs: float = 1.0  # each listing costs money
 
     def __init__(self, address: str, options: Mapping[str, object]) -> None:
         self._address, self._options = address, dict(options)

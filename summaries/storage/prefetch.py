@@ -44,11 +44,14 @@ class _Scan:
     """
 
     def __init__(self, file: StoredFile, start: int, stop: int | None = None) -> None:
-        self.file, self.start, self.next = file, start, start
-        self.is_part = stop is not None
-        self.stop = file.size if stop is None else min(stop, file.size)
+        self.file: StoredFile = file
+        self.start: int = start
+        self.next: int = start
+        self.is_part: bool = stop is not None
+        self.stop: int = file.size if stop is None else min(stop, file.size)
         self.coming: deque[tuple[int, int, Future[bytes]]] = deque()
-        self.held = self.taken = 0
+        self.held: int = 0
+        self.taken: int = 0
 
     @property
     def requested(self) -> bool:

@@ -50,7 +50,7 @@ class RemoteEventFile:
             _make_last(loop)
         self._mask = Mask(directory, options)
         self._directory, self._name, self._suffix = root.rstrip("/"), name, suffix
-        self.path = self._address(name + suffix)
+        self.path: str = self._address(name + suffix)
         self._version = version
         self.paths: list[str] = []
         self._size = 0

@@ -213,7 +213,7 @@ class InThreads:
     """
 
     def __init__(self, system: Any, threads: int) -> None:
-        self.loop = needs("fsspec.asyn", "remote").get_loop()
+        self.loop: Any = needs("fsspec.asyn", "remote").get_loop()
         self._system = system
         # Arrow's file systems open a stream for a range from 0, and then fail to seek in it, if they are not told to.
         self._seekable = {"seekable": True} if "seekable" in signature(system._open).parameters else {}  # noqa: SLF001

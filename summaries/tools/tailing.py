@@ -108,7 +108,7 @@ class Tailed:
         self._known: dict[tuple[str, str, str], int] = {}
         self.runs: dict[str, Run] = {}
         storages = [place_of(place, **access) for place in self._places]
-        self.pause_secs = max((storage.poll_secs for storage, _ in storages), default=0.0)
+        self.pause_secs: float = max((storage.poll_secs for storage, _ in storages), default=0.0)
         for storage, path in storages:
             storage.discover(path)
 

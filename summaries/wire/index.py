@@ -142,9 +142,9 @@ class Rows:
 
     def __init__(self, tags: Tags, events: NDArray[np.void], values: NDArray[np.void]) -> None:
         self.tags = tags
-        self.cursor = np.zeros(4, np.int64)
+        self.cursor: NDArray[np.int64] = np.zeros(4, np.int64)
         self.events = events
-        self.values = values
+        self.values: NDArray[np.void] = values
         self.faults: list[Fault] = []
         self._sound: dict[int, bytes] = {}
         self._others: list[Other] = []

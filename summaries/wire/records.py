@@ -124,7 +124,7 @@ class RecordParser:
         self._need = HEADER_BYTES  # bytes needed from _pos to continue
         self._lost: _Lost | None = None  # bytes being skipped until a sound length is found
         self._closed = False
-        self.number = number
+        self.number: int = number
         self._headers = Headers(max_record_bytes)
         self._looked = offset  # no whole record starts between the position and here
         self._calm_from = offset  # the offset from which on no fault has occurred for a while

@@ -56,7 +56,8 @@ class ColumnsWriter:
         self._numbers: dict[str, int] = {}
         self._file: EventFile | None = None
         self._size = 0
-        self.points = self.overflowed = 0
+        self.points: int = 0
+        self.overflowed: int = 0
 
     def number_of(self, tag: str) -> int:
         """The number of a tag, by which columns refer to it. What of the tag is not Unicode text is escaped."""

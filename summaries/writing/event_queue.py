@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NEVER", "Deferred", "EventQueue", "held_by_this_thread", "pack_row"]
 
-pack_row = struct.Struct("<iqdf").pack
+pack_row: Callable[..., bytes] = struct.Struct("<iqdf").pack
 """(tag number, step, wall time, value) → a row's bytes; raises struct.error, TypeError or OverflowError if unfit."""
 NEVER = -1
 """A limit that every buffer exceeds."""
@@ -56,10 +56,10 @@ class EventQueue:
 
     def __init__(self, max_rows: int, max_bytes: int, *, at_once: bool = False) -> None:
         self._max_rows, self._max_bytes = max_rows, max_bytes
-        self.rows = bytearray()
-        self.limit = NEVER
+        self.rows: bytearray = bytearray()
+        self.limit: int = NEVER
         self._numbers: dict[str, int] = {}
-        self.tags = {} if at_once else self._numbers
+        self.tags: dict[str, int] = {} if at_once else self._numbers
         self._seals: list[NDArray[Any]] = []
         self.clear()
 
@@ -68,7 +68,7 @@ class EventQueue:
         if not self.sealed:
             self.rows.clear()
         self._numbers.clear()
-        self.record_bytes = 0
+        self.record_bytes: int = 0
         self._max_record_bytes = SCALAR_BYTES  # of a scalar with the longest tag
         self._bytes_encoded = 0  # of all rows so far
         self._encoder = ScalarEncoder()

@@ -46,7 +46,7 @@ class Flusher:
         secs = as_float(flush_secs, "flush_secs")
         if math.isnan(secs):
             raise ValueError("flush_secs must be a number of seconds, got nan")
-        self.flush_secs = max(secs, 0.0)
+        self.flush_secs: float = max(secs, 0.0)
         self._most_secs = min(self.flush_secs or _IDLE_SECS, threading.TIMEOUT_MAX)
         # An infinite flush_secs means never, not later and later.
         self._first_secs = self._most_secs if math.isinf(secs) else min(first_secs, self._most_secs)

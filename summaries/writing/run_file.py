@@ -126,8 +126,10 @@ class RunFile:
         fsync: bool,
         clock: Callable[[], float],
     ) -> None:
-        self.destination, self.flusher = destination, flusher
-        self.max_queue, self.max_bytes = max_queue, max_bytes
+        self.destination: Destination = destination
+        self.flusher: Flusher = flusher
+        self.max_queue: int = max_queue
+        self.max_bytes: int = max_bytes
         self._purge_step, self._fsync, self._clock = purge_step, fsync, clock
         self._at_once = not (max_queue and flusher.flush_secs)
         self._paths: list[list[str]] = []  # of every file so far; one in a store is several objects
@@ -138,8 +140,8 @@ class RunFile:
 
     def _make_queue(self) -> None:
         """Make what holds waiting events: it stays in this process, and copies do not share it."""
-        self.queue = EventQueue(self.max_queue, self.max_bytes, at_once=self._at_once)
-        self.metadata = MetadataOnce()
+        self.queue: EventQueue = EventQueue(self.max_queue, self.max_bytes, at_once=self._at_once)
+        self.metadata: MetadataOnce = MetadataOnce()
         self._errors: deque[Exception] = deque(maxlen=1)  # of the background thread
         self._make_locks()
 

@@ -117,7 +117,7 @@ class SummaryWriter(ChildRunMethods, HistogramMethods, KindMethods, MediaMethods
             options[name] = value
         if isinstance(graph, str):
             graph, comment = None, graph
-        self.purge_step = options["purge_step"]
+        self.purge_step: Any = options["purge_step"]
         super().__init__(
             _directory(logdir, options["log_dir"], comment),
             max_queue=_MAX_QUEUE if options["max_queue"] is None else options["max_queue"],
@@ -229,7 +229,7 @@ class GlobalSummaryWriter:
     def __init__(self, *args: Any, coalesce_process: bool = True, **kwargs: Any) -> None:
         import multiprocessing  # noqa: PLC0415 - takes a while, and few programs need it
 
-        self.smw = SummaryWriter(*args, **kwargs)
+        self.smw: SummaryWriter = SummaryWriter(*args, **kwargs)
         self._lock = multiprocessing.Lock()
         # Manager starts a process that holds the counts for all others.
         self._manager = multiprocessing.Manager()

@@ -66,7 +66,9 @@ def run(name: str, results: dict[str, Any]) -> bool:
                 result = replace(result, was=None, wanted="")  # noqa: PLW2901
             print(*result.lines(), sep="\n", flush=True)
             if isinstance(result, Growth):
-                results["growths"].append({"bench": name, **asdict(result), "exponent": result.exponent})
+                results["growths"].append(
+                    {"bench": name, **asdict(result), "exponent": result.exponent, "interval": result.interval}
+                )
             else:
                 results["figures"].append({"bench": name, **asdict(result), "ratios": result.ratios()})
     except peers.NotInstalledError as error:

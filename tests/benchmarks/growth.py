@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from benchmarks.peers import Contender
 
-MOST = 1.05  # an exponent above it must be explained
+MOST = 1.05  # an exponent that is above it with its whole interval must be explained
+_NOISE = 0.03  # of the least times, relative: that of a quiet machine
 _EXPONENTS = np.arange(0.0, 3.0005, 0.005)
 
 
@@ -31,7 +32,7 @@ class Growth:
         of: what it grows with: "points".
         sizes: four of these at least, in rising order.
         seconds: the least time at each size.
-        note: why the exponent is above 1.05, where it is.
+        note: why the exponent is above 1.05, where that is shown: its interval is above, too.
     """
 
     cost: str
@@ -45,20 +46,43 @@ class Growth:
         """The exponent p that fits."""
         return exponent(self.sizes, self.seconds)
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The exponents that noise could have made of the same growth."""
+        return interval(self.sizes, self.seconds)
+
     def lines(self) -> list[str]:
         """The growth as text: the exponent, and what was measured."""
         measured = ", ".join(
             f"{size:,.0f}: {1e3 * taken:,.3g} ms" for size, taken in zip(self.sizes, self.seconds, strict=True)
         )
-        above = f"   above {MOST}: {self.note or 'unexplained'}" if self.exponent > MOST else ""
-        return [f"{self.cost}, growth with {self.of}", f"  {'exponent':28}{self.exponent:12.2f}   {measured}{above}"]
+        low, high = self.interval
+        above = f"   above {MOST}: {self.note or 'unexplained'}" if low > MOST else ""
+        shown = f"  {'exponent':28}{self.exponent:12.2f}   {low:.2f} to {high:.2f}   {measured}{above}"
+        return [f"{self.cost}, growth with {self.of}", shown]
 
 
 def exponent(sizes: tuple[float, ...], seconds: tuple[float, ...]) -> float:
     """The p of seconds = a + b * size ** p that fits best, a and b not negative; in steps of 0.005, from 0 to 3."""
+    return float(_EXPONENTS[np.argmin(_misfits(sizes, seconds))])
+
+
+def interval(sizes: tuple[float, ...], seconds: tuple[float, ...]) -> tuple[float, float]:
+    """The least and the largest p that fit as well as noise allows: within two of its standard deviations.
+
+    The noise is 3 %, or what the best fit leaves, if that is more.
+    """
+    misfits = _misfits(sizes, seconds)
+    allowed = misfits.min() + 4 * max(_NOISE**2, misfits.min())
+    fitting = _EXPONENTS[misfits <= allowed]
+    return float(fitting[0]), float(fitting[-1])
+
+
+def _misfits(sizes: tuple[float, ...], seconds: tuple[float, ...]) -> np.ndarray:
+    """The misfit of every exponent."""
     scaled = np.asarray(sizes, float) / max(sizes)
     weights = 1 / np.asarray(seconds, float)
-    return float(min(_EXPONENTS, key=lambda p: _misfit(weights, scaled**p * weights)))
+    return np.array([_misfit(weights, scaled**p * weights) for p in _EXPONENTS])
 
 
 def _misfit(fixed: np.ndarray, growing: np.ndarray) -> float:

@@ -28,6 +28,8 @@ def lines(results: dict[str, Any]) -> Iterator[str]:
     if results["growths"]:
         yield f"\n{'':{_WIDTH}}{'exponent':>12} of"
     for growth in results["growths"]:
-        above = f"   above {MOST}: {growth['note'] or 'unexplained'}" if growth["exponent"] > MOST else ""
-        yield f"{growth['cost']:{_WIDTH}.{_WIDTH}}{growth['exponent']:>12.2f} {growth['of']}{above}"
+        low, high = growth.get("interval", [growth["exponent"]] * 2)
+        above = f"   above {MOST}: {growth['note'] or 'unexplained'}" if low > MOST else ""
+        fitted = f"{growth['exponent']:>12.2f} {growth['of']}, {low:.2f} to {high:.2f}"
+        yield f"{growth['cost']:{_WIDTH}.{_WIDTH}}{fitted}{above}"
     yield from (f"left out: {reason}" for reason in results["left_out"])

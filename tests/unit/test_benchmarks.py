@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from benchmarks import peers, table
 from benchmarks.figures import Figure
-from benchmarks.growth import Growth, exponent, rising
+from benchmarks.growth import Growth, exponent, interval, rising
 from benchmarks.peers import Contender, compare, take_turns
 from benchmarks.readme_table import NONE, TIMES, rendered, with_table
 
@@ -24,7 +24,7 @@ RESULTS = {
          "left_out": {"another": "another is not installed"}, "job": "read a run"},
         {"what": "a secret", "unit": "s", "ours": 1.0, "ratios": {}, "was": None, "left_out": {}, "job": ""},
     ],
-    "growths": [{"cost": "reading", "of": "points", "exponent": 1.2, "note": ""}],
+    "growths": [{"cost": "reading", "of": "points", "exponent": 1.2, "interval": [1.1, 1.3], "note": ""}],
     "left_out": ["bench_x: moto is not installed"],
 }  # fmt: skip
 
@@ -46,9 +46,25 @@ def test_a_fixed_cost_is_never_negative():
 def test_a_growth_above_the_line_must_be_explained():
     title, line = Growth("reading", "bytes", (1, 4, 16, 64), (0.001, 0.016, 0.256, 4.096)).lines()
     assert title == "reading, growth with bytes"
-    assert (
-        " ".join(line.split()) == "exponent 2.00 1: 1 ms, 4: 16 ms, 16: 256 ms, 64: 4.1e+03 ms above 1.05: unexplained"
+    assert " ".join(line.split()) == (
+        "exponent 2.00 1.99 to 2.03 1: 1 ms, 4: 16 ms, 16: 256 ms, 64: 4.1e+03 ms above 1.05: unexplained"
     )
+
+
+def test_noise_is_not_explained():
+    """3.0, 2.8 and 2.9 µs a tensor: the curve that fits best is steep, and a line fits as well."""
+    measured = Growth("a step", "tensors", (400, 1600, 6400), (1.2e-3, 4.48e-3, 18.56e-3), note="caches")
+    low, high = measured.interval
+    assert low < 1 < measured.exponent < high
+    assert "above" not in measured.lines()[1]
+
+
+def test_the_interval_holds_the_exponent_of_noisy_times():
+    chance, sizes = np.random.default_rng(0), rising(6400)
+    for power in np.repeat([0.8, 1.0, 1.3], 20):
+        taken = (1 + np.array(sizes) ** power / 50) * (1 + 0.02 * chance.standard_normal(len(sizes)))
+        low, high = interval(sizes, tuple(taken))
+        assert low <= power <= high
 
 
 def test_contenders_take_turns_in_processes_of_their_own():
@@ -98,7 +114,7 @@ def test_the_table_has_every_figure():
         "a run 12.4 s tbparse 1.23e+03, other 2, (another: another is not installed)",
         "a secret 1 s",
         "exponent of",
-        "reading 1.20 points above 1.05: unexplained",
+        "reading 1.20 points, 1.10 to 1.30 above 1.05: unexplained",
         "left out: bench_x: moto is not installed",
     ]
 

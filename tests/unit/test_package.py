@@ -26,6 +26,12 @@ REQUIREMENTS = sorted(
 )
 
 
+def test_the_documentation_says_what_each_dependency_is_for():
+    page = (ROOT / "docs/how-to/install.md").read_text(encoding="utf-8")
+    required = [re.split(r"[<>=]", requirement)[0] for requirement in PROJECT["project"]["dependencies"]]
+    assert sorted(required) == sorted(re.findall(r"^\| `([\w-]+)` \| [\d.]+ \|", page, re.MULTILINE))
+
+
 def test_the_commands_that_are_tried_are_there():
     """Others are asked for their help."""
     assert {line.split()[0] for line, _, _ in smoke.COMMANDS} <= set(command_names())

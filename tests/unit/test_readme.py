@@ -1,7 +1,9 @@
 """Each Python block of README runs alone, beside the run that the first block writes."""
 
 import pytest
+from documentation import release
 from documentation.readme import BLOCKS, missing, run
+from helpers import ROOT
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
@@ -21,3 +23,14 @@ def test_a_block_runs_alone(tmp_path, number):
 )
 def test_there_is_a_block_for_every_kind_of_user(word):
     assert any(word in block for block in BLOCKS)
+
+
+def test_the_pages_by_which_people_come_agree_on_whether_it_is_released():
+    assert len({release.notes_in(page) for page in release.NOTES}) == 1
+
+
+@pytest.mark.parametrize("address", release.WAITING)
+def test_which_pages_lead_to_what_the_release_makes(address):
+    pages = [ROOT / "README.md", ROOT / "pyproject.toml", *ROOT.glob("docs/**/*.md"), *ROOT.glob("summaries/**/*.md")]
+    leading = {path.relative_to(ROOT).as_posix() for path in pages if address in path.read_text(encoding="utf-8")}
+    assert leading == release.WAITING[address]

@@ -7,6 +7,7 @@ stale; and in `pages`: what each rule means, what to do, and where its threshold
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from functools import cache
@@ -27,8 +28,16 @@ _AREAS = (
     "Files",
     "Speed, and many machines",
 )
-_STOP_WORDS = frozenset(["a", "an", "and", "are", "do", "does", "i", "in", "is", "it", "my", "of", "our", "the"])
-_LETTERS = 5  # of a word are compared, so that "exploding" finds "explodes"; docs/_static/symptoms.js does the same
+# docs/_static/symptoms.js does the same with the same words and endings; a test compares them.
+_SMALL = """
+    a after all am an and anything are at be becomes been between but by can did do does doesn don even ever for
+    from get gets getting go goes going got had has have how i in is isn it its just keep keeps model my network
+    no not of on or our so some suddenly t that the there this to too very was we what when while why will with
+    won
+"""
+_SMALL_WORDS = frozenset(_SMALL.split())
+_ENDING = re.compile(r"(?<=\w{3})(?:ings?|ed|es|er|ly|s|e)$")
+_ENOUGH = 0.5  # of what the words weigh: one that nobody knows beside one that all know finds nothing
 
 
 class HandbookEntry(NamedTuple):
@@ -88,20 +97,45 @@ def symptoms() -> Mapping[str, Mapping[str, list[str]]]:
 
 
 def about(words: str) -> list[str]:
-    """The codes of the rules whose name, or one of whose symptoms, has all of these words; the likeliest first.
+    """The codes of the rules whose name, or one of whose symptoms, has most of these words; the likeliest first.
 
-    >>> about("loss spike")
+    A word counts the more, the fewer symptoms have it. Endings do not count, nor do small words.
+
+    >>> about("why did my loss spike")
     ['GL302', 'GL505']
     >>> about("exploding gradients")
     ['GL402', 'GL404', 'GL501']
     """
-    beginnings = [word[:_LETTERS] for word in re.findall(r"\w+", words.lower()) if word not in _STOP_WORDS]
-    if not beginnings:
-        return []
     texts = [(symptom, codes) for rows in symptoms().values() for symptom, codes in rows.items()]
     texts += [(rule.name, [code]) for code, rule in index().items()]
-    matching = [codes for text, codes in texts if all(beginning in text.lower() for beginning in beginnings)]
-    return list(dict.fromkeys(code for codes in matching for code in codes))
+    beginnings = {_beginning(word) for word in _words(words) if word not in _SMALL_WORDS and not word.isdigit()}
+    having = {begins: {i for i, (text, _) in enumerate(texts) if _has(text, begins)} for begins in beginnings}
+    weights = {begins: math.log1p(len(texts) / len(rows)) for begins, rows in having.items() if rows}
+    unknown = math.log1p(len(texts)) / 2 * (len(beginnings) - len(weights))
+    scores = [sum(weight for begins, weight in weights.items() if i in having[begins]) for i in range(len(texts))]
+    best = max(scores)
+    if not best or best < _ENOUGH * (sum(weights.values()) + unknown):
+        return []
+    likeliest = [codes for score, (_, codes) in zip(scores, texts, strict=True) if math.isclose(score, best)]
+    return list(dict.fromkeys(code for codes in likeliest for code in codes))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.lower())
+
+
+def _beginning(word: str) -> str:
+    """A word without its ending, so that "exploding" finds "explodes", and "overfitting" does not find "overflows".
+
+    >>> _beginning("overfitting"), _beginning("losses"), _beginning("loss")
+    ('overfit', 'los', 'los')
+    """
+    short = _ENDING.sub("", word)
+    return short[:-1] if len(short) > 3 and short[-1] == short[-2] else short  # noqa: PLR2004 - "off" and "inf" stay
+
+
+def _has(text: str, beginning: str) -> bool:
+    return any(word.startswith(beginning) for word in _words(text))
 
 
 def read(name: str) -> str:

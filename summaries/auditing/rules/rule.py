@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, cast, dataclass_transform
 
 import numpy as np
 
@@ -27,11 +27,13 @@ from summaries.auditing.findings import Finding
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from typing_extensions import TypeVar
+
     from summaries.arrays import Ints
     from summaries.auditing.findings import Severity
     from summaries.auditing.signals.signals import Signals
 
-    L = TypeVar("L", bound="Limits")
+    L = TypeVar("L", bound="Limits", default="Limits")
     Check = Callable[[Signals, L], Iterable["Hit"]]
 
 __all__ = ["Hit", "Hits", "Limits", "Rule", "Ruleset", "Threshold", "above", "at_least", "proportion", "whole"]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from summaries.arrays import Bools, Floats, Ints
+    from summaries.auditing.signals.loggers import Logger
     from summaries.auditing.signals.tags import TagTable
     from summaries.reading.run import Run
 
@@ -50,11 +51,11 @@ class Signal:
     def __init__(
         self, series: Series, meaning: Meaning, file_starts: Sequence[int], tags: tuple[str, ...] = ()
     ) -> None:
-        self.tag = series.tag
+        self.tag: str = series.tag
         self.meaning = meaning
         self.series = series
         self.file_starts = file_starts
-        self.tags = tags or (series.tag,)
+        self.tags: tuple[str, ...] = tags or (series.tag,)
 
     def __len__(self) -> int:
         return len(self.series)
@@ -130,11 +131,11 @@ class Signals:
         self._table = table
         self.training: Signals | None = None
         self.ranks: Sequence[Signals] = ()
-        self.logger = table.logger
+        self.logger: Logger = table.logger
         self.other_files: Mapping[str, str] = {}
         wholes = list(map(whole_name, run.files))
         begins = [i for i, whole in enumerate(wholes) if whole not in wholes[i - 1 : i]]  # of no file before the first
-        self.files = tuple(run.files[i] for i in begins)
+        self.files: tuple[str, ...] = tuple(run.files[i] for i in begins)
         self.all: dict[str, Signal] = {}
         self._by_role: dict[str, list[Signal]] = defaultdict(list)
         for tag, series in run.scalars.items():

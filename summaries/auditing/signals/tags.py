@@ -20,6 +20,8 @@ from summaries.auditing.signals.roles import WORD_ROLES, is_on_another_axis, rol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from summaries.auditing.signals.loggers import Logger
+
 __all__ = ["PATTERNS", "ROLES", "Meaning", "TagTable", "is_validation", "table_of"]
 
 _ANY = r"(?:.*[/_.: -])?"  # any prefix that ends with a separator
@@ -149,7 +151,7 @@ class TagTable:
     def __init__(self, own: Iterable[tuple[str, str]] = (), tags: Iterable[str] = (), logger: str = "") -> None:
         self._own = compiled(tuple(own))
         self._tags = frozenset(tags)
-        self.logger = logger_of(self._tags, logger)
+        self.logger: Logger = logger_of(self._tags, logger)
         self._need_not_fall = (_EVERY,) if self.logger.moving else context(self._tags)
         clear = {_meaning_of(tag).role for tag in self._tags if not is_criterion(tag)}
         self._losses = clear & LOSS_ROLES

@@ -42,8 +42,8 @@ def _complete_paths(
     return [CompletionItem(path) for path in paths] or [CompletionItem(incomplete, type="file")]
 
 
-complete_runs = partial(_complete_paths, files=False)
-complete_files = partial(_complete_paths, files=True)
+complete_runs: partial[list[CompletionItem]] = partial(_complete_paths, files=False)
+complete_files: partial[list[CompletionItem]] = partial(_complete_paths, files=True)
 
 
 def _tags(ctx: click.Context) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
 
 __all__ = [
+    "Decorator",
     "ProgramCommand",
     "access_options",
     "executor_option",
@@ -30,6 +31,13 @@ __all__ = [
 ]
 
 Command = TypeVar("Command", bound="Callable[..., Any]")
+
+
+class Decorator(Protocol):
+    """What adds an option to the function of a command."""
+
+    def __call__(self, function: Command, /) -> Command:
+        """The same function, with the option."""
 
 
 def tags_option_with(text: str, *, required: bool = False) -> Callable[[Command], Command]:
@@ -49,19 +57,19 @@ def _patterns(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
     return value or None
 
 
-tags_option = tags_option_with("Only tags that match, such as 'loss*'; may be repeated.")
-runs_option = click.option(
+tags_option: Decorator = tags_option_with("Only tags that match, such as 'loss*'; may be repeated.")
+runs_option: Decorator = click.option(
     "--runs", metavar="PATTERN", multiple=True, callback=_patterns, help="Only runs whose names match; may be repeated."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON, for programs.")
-output_option = click.option(
+json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Write JSON, for programs.")
+output_option: Decorator = click.option(
     "-o",
     "--output",
     type=click.Path(),
     metavar="FILE",
     help="Where to write it; - is standard output, which is the default.",
 )
-jobs_option = click.option(
+jobs_option: Decorator = click.option(
     "--jobs", type=int, metavar="N", help="Number of processes (default: one per core, if there is enough to do)."
 )
 

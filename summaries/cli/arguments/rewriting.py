@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import access_options, json_option, runs_option
+from summaries.cli.arguments.options import Decorator, access_options, json_option, runs_option
 from summaries.cli.views.faults import Troubles
 from summaries.presenting.terminal import printable, progress_bar
 from summaries.words import counted
@@ -36,8 +36,8 @@ STATUS = (
     "read, or it failed."
 )
 
-path_argument = click.argument("path", metavar="PLACE", shell_complete=complete_runs)
-new_directory_option = click.option(
+path_argument: Decorator = click.argument("path", metavar="PLACE", shell_complete=complete_runs)
+new_directory_option: Decorator = click.option(
     "-o", "--output", type=click.Path(), metavar="DIR", required=True, help="A new directory, or an empty one."
 )
 

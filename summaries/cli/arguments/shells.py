@@ -161,5 +161,5 @@ def _option_of(typed: str) -> str:
     return option + separator if separator and typed.startswith("-") else ""
 
 
-for shell in (Bash, Fish, Zsh):
-    add_completion_class(shell)
+for _shell in (Bash, Fish, Zsh):
+    add_completion_class(_shell)

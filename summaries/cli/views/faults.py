@@ -28,7 +28,7 @@ class Troubles:
     """
 
     def __init__(self) -> None:
-        self.status = 0
+        self.status: int = 0
 
     def tell(self, *troubles: Fault | OSError | str) -> None:
         """Print them; a text says why a file cannot be read."""

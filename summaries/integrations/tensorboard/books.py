@@ -84,9 +84,9 @@ class Book:
         self.columns: Columns | None = None
         self.report: RunReport | None = None
         self.tags: tuple[str, ...] = ()
-        self.has_matrices = False
+        self.has_matrices: bool = False
         self.version = 0
-        self.used = 0.0
+        self.used: float = 0.0
         self._read: tuple[StoredFile, ...] | None = None  # the files of the last reading
         self._growing: GrowingRun | None = None
         self._of_job: tuple[Finding, ...] = ()

@@ -67,8 +67,8 @@ class Library:
     def __init__(
         self, places: Sequence[Place], config: Config, most_bytes: int, *, poll_secs: float = POLL_SECS
     ) -> None:
-        self.version = 0
-        self.is_reading = True
+        self.version: int = 0
+        self.is_reading: bool = True
         self.failures: tuple[Failure, ...] = ()
         self.most_bytes = most_bytes
         self._places = tuple(places)

@@ -55,7 +55,7 @@ class ParquetFile:
     """
 
     def __init__(self, writer: Any, most: int) -> None:
-        self.rows = 0
+        self.rows: int = 0
         self._writer = writer
         self._most = most
         self._waiting: list[Any] = []

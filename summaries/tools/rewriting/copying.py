@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import StoredFile
     from summaries.tools.rewriting.rewriter import Edit
     from summaries.tools.runs import OnError
-    from summaries.wire.index import Index
+    from summaries.wire.index import Index, Tags
 
 __all__ = ["CopyCounts", "CopyOptions", "Rewritten", "Source", "chosen_runs", "copied"]
 
@@ -83,7 +83,8 @@ class CopyCounts:
 
     def __init__(self) -> None:
         self.runs: list[str] = []
-        self.events = self.dropped = 0
+        self.events: int = 0
+        self.dropped: int = 0
         self.faults: list[Fault] = []
 
     def copy(self, file: StoredFile, source: Source, rewriter: Rewriter, out: BinaryIO) -> int:
@@ -128,7 +129,7 @@ class Source:
 
     def __init__(self, on_error: OnError = None) -> None:
         self._reader = reader()
-        self.tags = self._reader.tags
+        self.tags: Tags = self._reader.tags
         self._on_error = on_error
         self._told: set[str] = set()  # paths: an edit may read a file before it is copied
 

@@ -26,7 +26,7 @@ class Counter:
     """
 
     def __init__(self) -> None:
-        self.counts = np.zeros(0, np.int64)
+        self.counts: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def numbers(self, tags: NDArray[np.integer], count: int) -> NDArray[np.int64]:
         """int64[n]: the number of each point among those of its tag, from 0.

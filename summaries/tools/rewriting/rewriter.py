@@ -49,7 +49,7 @@ class Edit:
         renamed: gives the new name of a tag; None if all keep theirs.
     """
 
-    seconds = 0.0
+    seconds: float = 0.0
     renamed: Callable[[str], str] | None = None
 
     def begin_file(self, number: int) -> None:
@@ -77,8 +77,8 @@ class Rewriter:
     """
 
     def __init__(self, edit: Edit, tags: Tags) -> None:
-        self.events = 0
-        self.dropped = 0
+        self.events: int = 0
+        self.dropped: int = 0
         self._edit = edit
         self._tags = tags
         self._metadata = np.zeros(0, np.int64)  # by tag: _UNKNOWN, _SETTLED or _OWED

@@ -4,13 +4,15 @@ from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
-from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+from typing import Any as _Any, ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class OpDef(_message.Message):
+    """The message OpDef of TensorBoard's format."""
     __slots__ = ("name", "input_arg", "output_arg", "attr", "summary", "description", "deprecation", "is_aggregate", "is_stateful", "is_commutative", "allows_uninitialized_input", "control_output", "is_distributed_communication")
     class ArgDef(_message.Message):
+        """The message ArgDef of TensorBoard's format."""
         __slots__ = ("name", "description", "type", "type_attr", "number_attr", "type_list_attr", "handle_data", "is_ref", "experimental_full_type")
         NAME_FIELD_NUMBER: _ClassVar[int]
         DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
@@ -30,8 +32,9 @@ class OpDef(_message.Message):
         handle_data: _containers.RepeatedCompositeFieldContainer[_tensor_pb2.ResourceHandleProto.DtypeAndShape]
         is_ref: bool
         experimental_full_type: _node_pb2.FullTypeDef
-        def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., type: _Optional[_Union[_tensor_pb2.DataType, str]] = ..., type_attr: _Optional[str] = ..., number_attr: _Optional[str] = ..., type_list_attr: _Optional[str] = ..., handle_data: _Optional[_Iterable[_Union[_tensor_pb2.ResourceHandleProto.DtypeAndShape, _Mapping]]] = ..., is_ref: bool = ..., experimental_full_type: _Optional[_Union[_node_pb2.FullTypeDef, _Mapping]] = ...) -> None: ...
+        def __init__(self, name: _Optional[str] = None, description: _Optional[str] = None, type: _Optional[_Union[_tensor_pb2.DataType, str]] = None, type_attr: _Optional[str] = None, number_attr: _Optional[str] = None, type_list_attr: _Optional[str] = None, handle_data: _Optional[_Iterable[_Union[_tensor_pb2.ResourceHandleProto.DtypeAndShape, _Mapping[str, _Any]]]] = None, is_ref: _Optional[bool] = None, experimental_full_type: _Optional[_Union[_node_pb2.FullTypeDef, _Mapping[str, _Any]]] = None) -> None: ...
     class AttrDef(_message.Message):
+        """The message AttrDef of TensorBoard's format."""
         __slots__ = ("name", "type", "default_value", "description", "has_minimum", "minimum", "allowed_values")
         NAME_FIELD_NUMBER: _ClassVar[int]
         TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -47,7 +50,7 @@ class OpDef(_message.Message):
         has_minimum: bool
         minimum: int
         allowed_values: _node_pb2.AttrValue
-        def __init__(self, name: _Optional[str] = ..., type: _Optional[str] = ..., default_value: _Optional[_Union[_node_pb2.AttrValue, _Mapping]] = ..., description: _Optional[str] = ..., has_minimum: bool = ..., minimum: _Optional[int] = ..., allowed_values: _Optional[_Union[_node_pb2.AttrValue, _Mapping]] = ...) -> None: ...
+        def __init__(self, name: _Optional[str] = None, type: _Optional[str] = None, default_value: _Optional[_Union[_node_pb2.AttrValue, _Mapping[str, _Any]]] = None, description: _Optional[str] = None, has_minimum: _Optional[bool] = None, minimum: _Optional[int] = None, allowed_values: _Optional[_Union[_node_pb2.AttrValue, _Mapping[str, _Any]]] = None) -> None: ...
     NAME_FIELD_NUMBER: _ClassVar[int]
     INPUT_ARG_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_ARG_FIELD_NUMBER: _ClassVar[int]
@@ -74,17 +77,19 @@ class OpDef(_message.Message):
     allows_uninitialized_input: bool
     control_output: _containers.RepeatedScalarFieldContainer[str]
     is_distributed_communication: bool
-    def __init__(self, name: _Optional[str] = ..., input_arg: _Optional[_Iterable[_Union[OpDef.ArgDef, _Mapping]]] = ..., output_arg: _Optional[_Iterable[_Union[OpDef.ArgDef, _Mapping]]] = ..., attr: _Optional[_Iterable[_Union[OpDef.AttrDef, _Mapping]]] = ..., summary: _Optional[str] = ..., description: _Optional[str] = ..., deprecation: _Optional[_Union[OpDeprecation, _Mapping]] = ..., is_aggregate: bool = ..., is_stateful: bool = ..., is_commutative: bool = ..., allows_uninitialized_input: bool = ..., control_output: _Optional[_Iterable[str]] = ..., is_distributed_communication: bool = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = None, input_arg: _Optional[_Iterable[_Union[OpDef.ArgDef, _Mapping[str, _Any]]]] = None, output_arg: _Optional[_Iterable[_Union[OpDef.ArgDef, _Mapping[str, _Any]]]] = None, attr: _Optional[_Iterable[_Union[OpDef.AttrDef, _Mapping[str, _Any]]]] = None, summary: _Optional[str] = None, description: _Optional[str] = None, deprecation: _Optional[_Union[OpDeprecation, _Mapping[str, _Any]]] = None, is_aggregate: _Optional[bool] = None, is_stateful: _Optional[bool] = None, is_commutative: _Optional[bool] = None, allows_uninitialized_input: _Optional[bool] = None, control_output: _Optional[_Iterable[str]] = None, is_distributed_communication: _Optional[bool] = None) -> None: ...
 
 class OpDeprecation(_message.Message):
+    """The message OpDeprecation of TensorBoard's format."""
     __slots__ = ("version", "explanation")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     version: int
     explanation: str
-    def __init__(self, version: _Optional[int] = ..., explanation: _Optional[str] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None, explanation: _Optional[str] = None) -> None: ...
 
 class FunctionDefLibrary(_message.Message):
+    """The message FunctionDefLibrary of TensorBoard's format."""
     __slots__ = ("function", "gradient", "registered_gradients")
     FUNCTION_FIELD_NUMBER: _ClassVar[int]
     GRADIENT_FIELD_NUMBER: _ClassVar[int]
@@ -92,57 +97,65 @@ class FunctionDefLibrary(_message.Message):
     function: _containers.RepeatedCompositeFieldContainer[FunctionDef]
     gradient: _containers.RepeatedCompositeFieldContainer[GradientDef]
     registered_gradients: _containers.RepeatedCompositeFieldContainer[RegisteredGradient]
-    def __init__(self, function: _Optional[_Iterable[_Union[FunctionDef, _Mapping]]] = ..., gradient: _Optional[_Iterable[_Union[GradientDef, _Mapping]]] = ..., registered_gradients: _Optional[_Iterable[_Union[RegisteredGradient, _Mapping]]] = ...) -> None: ...
+    def __init__(self, function: _Optional[_Iterable[_Union[FunctionDef, _Mapping[str, _Any]]]] = None, gradient: _Optional[_Iterable[_Union[GradientDef, _Mapping[str, _Any]]]] = None, registered_gradients: _Optional[_Iterable[_Union[RegisteredGradient, _Mapping[str, _Any]]]] = None) -> None: ...
 
 class FunctionDef(_message.Message):
+    """The message FunctionDef of TensorBoard's format."""
     __slots__ = ("signature", "node_def", "ret", "attr", "control_ret", "arg_attr", "resource_arg_unique_id")
     class ArgAttrs(_message.Message):
+        """The message ArgAttrs of TensorBoard's format."""
         __slots__ = ("attr",)
         class AttrEntry(_message.Message):
+            """The message AttrEntry of TensorBoard's format."""
             __slots__ = ("key", "value")
             KEY_FIELD_NUMBER: _ClassVar[int]
             VALUE_FIELD_NUMBER: _ClassVar[int]
             key: str
             value: _node_pb2.AttrValue
-            def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[_node_pb2.AttrValue, _Mapping]] = ...) -> None: ...
+            def __init__(self, key: _Optional[str] = None, value: _Optional[_Union[_node_pb2.AttrValue, _Mapping[str, _Any]]] = None) -> None: ...
         ATTR_FIELD_NUMBER: _ClassVar[int]
         attr: _containers.MessageMap[str, _node_pb2.AttrValue]
-        def __init__(self, attr: _Optional[_Mapping[str, _node_pb2.AttrValue]] = ...) -> None: ...
+        def __init__(self, attr: _Optional[_Mapping[str, _node_pb2.AttrValue]] = None) -> None: ...
     class RetEntry(_message.Message):
+        """The message RetEntry of TensorBoard's format."""
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
         value: str
-        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+        def __init__(self, key: _Optional[str] = None, value: _Optional[str] = None) -> None: ...
     class AttrEntry(_message.Message):
+        """The message AttrEntry of TensorBoard's format."""
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
         value: _node_pb2.AttrValue
-        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[_node_pb2.AttrValue, _Mapping]] = ...) -> None: ...
+        def __init__(self, key: _Optional[str] = None, value: _Optional[_Union[_node_pb2.AttrValue, _Mapping[str, _Any]]] = None) -> None: ...
     class ControlRetEntry(_message.Message):
+        """The message ControlRetEntry of TensorBoard's format."""
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
         value: str
-        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+        def __init__(self, key: _Optional[str] = None, value: _Optional[str] = None) -> None: ...
     class ArgAttrEntry(_message.Message):
+        """The message ArgAttrEntry of TensorBoard's format."""
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: int
         value: FunctionDef.ArgAttrs
-        def __init__(self, key: _Optional[int] = ..., value: _Optional[_Union[FunctionDef.ArgAttrs, _Mapping]] = ...) -> None: ...
+        def __init__(self, key: _Optional[int] = None, value: _Optional[_Union[FunctionDef.ArgAttrs, _Mapping[str, _Any]]] = None) -> None: ...
     class ResourceArgUniqueIdEntry(_message.Message):
+        """The message ResourceArgUniqueIdEntry of TensorBoard's format."""
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: int
         value: int
-        def __init__(self, key: _Optional[int] = ..., value: _Optional[int] = ...) -> None: ...
+        def __init__(self, key: _Optional[int] = None, value: _Optional[int] = None) -> None: ...
     SIGNATURE_FIELD_NUMBER: _ClassVar[int]
     NODE_DEF_FIELD_NUMBER: _ClassVar[int]
     RET_FIELD_NUMBER: _ClassVar[int]
@@ -157,20 +170,22 @@ class FunctionDef(_message.Message):
     control_ret: _containers.ScalarMap[str, str]
     arg_attr: _containers.MessageMap[int, FunctionDef.ArgAttrs]
     resource_arg_unique_id: _containers.ScalarMap[int, int]
-    def __init__(self, signature: _Optional[_Union[OpDef, _Mapping]] = ..., node_def: _Optional[_Iterable[_Union[_node_pb2.NodeDef, _Mapping]]] = ..., ret: _Optional[_Mapping[str, str]] = ..., attr: _Optional[_Mapping[str, _node_pb2.AttrValue]] = ..., control_ret: _Optional[_Mapping[str, str]] = ..., arg_attr: _Optional[_Mapping[int, FunctionDef.ArgAttrs]] = ..., resource_arg_unique_id: _Optional[_Mapping[int, int]] = ...) -> None: ...
+    def __init__(self, signature: _Optional[_Union[OpDef, _Mapping[str, _Any]]] = None, node_def: _Optional[_Iterable[_Union[_node_pb2.NodeDef, _Mapping[str, _Any]]]] = None, ret: _Optional[_Mapping[str, str]] = None, attr: _Optional[_Mapping[str, _node_pb2.AttrValue]] = None, control_ret: _Optional[_Mapping[str, str]] = None, arg_attr: _Optional[_Mapping[int, FunctionDef.ArgAttrs]] = None, resource_arg_unique_id: _Optional[_Mapping[int, int]] = None) -> None: ...
 
 class GradientDef(_message.Message):
+    """The message GradientDef of TensorBoard's format."""
     __slots__ = ("function_name", "gradient_func")
     FUNCTION_NAME_FIELD_NUMBER: _ClassVar[int]
     GRADIENT_FUNC_FIELD_NUMBER: _ClassVar[int]
     function_name: str
     gradient_func: str
-    def __init__(self, function_name: _Optional[str] = ..., gradient_func: _Optional[str] = ...) -> None: ...
+    def __init__(self, function_name: _Optional[str] = None, gradient_func: _Optional[str] = None) -> None: ...
 
 class RegisteredGradient(_message.Message):
+    """The message RegisteredGradient of TensorBoard's format."""
     __slots__ = ("gradient_func", "registered_op_type")
     GRADIENT_FUNC_FIELD_NUMBER: _ClassVar[int]
     REGISTERED_OP_TYPE_FIELD_NUMBER: _ClassVar[int]
     gradient_func: str
     registered_op_type: str
-    def __init__(self, gradient_func: _Optional[str] = ..., registered_op_type: _Optional[str] = ...) -> None: ...
+    def __init__(self, gradient_func: _Optional[str] = None, registered_op_type: _Optional[str] = None) -> None: ...

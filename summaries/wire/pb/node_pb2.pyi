@@ -4,11 +4,12 @@ from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
-from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+from typing import Any as _Any, ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class FullTypeId(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    """The values of the enum FullTypeId of TensorBoard's format."""
     __slots__ = ()
     TFT_UNSET: _ClassVar[FullTypeId]
     TFT_VAR: _ClassVar[FullTypeId]
@@ -80,8 +81,10 @@ TFT_MUTEX_LOCK: FullTypeId
 TFT_LEGACY_VARIANT: FullTypeId
 
 class AttrValue(_message.Message):
+    """The message AttrValue of TensorBoard's format."""
     __slots__ = ("list", "s", "i", "f", "b", "type", "shape", "tensor", "placeholder", "func")
     class ListValue(_message.Message):
+        """The message ListValue of TensorBoard's format."""
         __slots__ = ("s", "i", "f", "b", "type", "shape", "tensor", "func")
         S_FIELD_NUMBER: _ClassVar[int]
         I_FIELD_NUMBER: _ClassVar[int]
@@ -99,7 +102,7 @@ class AttrValue(_message.Message):
         shape: _containers.RepeatedCompositeFieldContainer[_tensor_pb2.TensorShapeProto]
         tensor: _containers.RepeatedCompositeFieldContainer[_tensor_pb2.TensorProto]
         func: _containers.RepeatedCompositeFieldContainer[NameAttrList]
-        def __init__(self, s: _Optional[_Iterable[bytes]] = ..., i: _Optional[_Iterable[int]] = ..., f: _Optional[_Iterable[float]] = ..., b: _Optional[_Iterable[bool]] = ..., type: _Optional[_Iterable[_Union[_tensor_pb2.DataType, str]]] = ..., shape: _Optional[_Iterable[_Union[_tensor_pb2.TensorShapeProto, _Mapping]]] = ..., tensor: _Optional[_Iterable[_Union[_tensor_pb2.TensorProto, _Mapping]]] = ..., func: _Optional[_Iterable[_Union[NameAttrList, _Mapping]]] = ...) -> None: ...
+        def __init__(self, s: _Optional[_Iterable[bytes]] = None, i: _Optional[_Iterable[int]] = None, f: _Optional[_Iterable[float]] = None, b: _Optional[_Iterable[bool]] = None, type: _Optional[_Iterable[_Union[_tensor_pb2.DataType, str]]] = None, shape: _Optional[_Iterable[_Union[_tensor_pb2.TensorShapeProto, _Mapping[str, _Any]]]] = None, tensor: _Optional[_Iterable[_Union[_tensor_pb2.TensorProto, _Mapping[str, _Any]]]] = None, func: _Optional[_Iterable[_Union[NameAttrList, _Mapping[str, _Any]]]] = None) -> None: ...
     LIST_FIELD_NUMBER: _ClassVar[int]
     S_FIELD_NUMBER: _ClassVar[int]
     I_FIELD_NUMBER: _ClassVar[int]
@@ -120,39 +123,44 @@ class AttrValue(_message.Message):
     tensor: _tensor_pb2.TensorProto
     placeholder: str
     func: NameAttrList
-    def __init__(self, list: _Optional[_Union[AttrValue.ListValue, _Mapping]] = ..., s: _Optional[bytes] = ..., i: _Optional[int] = ..., f: _Optional[float] = ..., b: bool = ..., type: _Optional[_Union[_tensor_pb2.DataType, str]] = ..., shape: _Optional[_Union[_tensor_pb2.TensorShapeProto, _Mapping]] = ..., tensor: _Optional[_Union[_tensor_pb2.TensorProto, _Mapping]] = ..., placeholder: _Optional[str] = ..., func: _Optional[_Union[NameAttrList, _Mapping]] = ...) -> None: ...
+    def __init__(self, list: _Optional[_Union[AttrValue.ListValue, _Mapping[str, _Any]]] = None, s: _Optional[bytes] = None, i: _Optional[int] = None, f: _Optional[float] = None, b: _Optional[bool] = None, type: _Optional[_Union[_tensor_pb2.DataType, str]] = None, shape: _Optional[_Union[_tensor_pb2.TensorShapeProto, _Mapping[str, _Any]]] = None, tensor: _Optional[_Union[_tensor_pb2.TensorProto, _Mapping[str, _Any]]] = None, placeholder: _Optional[str] = None, func: _Optional[_Union[NameAttrList, _Mapping[str, _Any]]] = None) -> None: ...
 
 class NameAttrList(_message.Message):
+    """The message NameAttrList of TensorBoard's format."""
     __slots__ = ("name", "attr")
     class AttrEntry(_message.Message):
+        """The message AttrEntry of TensorBoard's format."""
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
         value: AttrValue
-        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[AttrValue, _Mapping]] = ...) -> None: ...
+        def __init__(self, key: _Optional[str] = None, value: _Optional[_Union[AttrValue, _Mapping[str, _Any]]] = None) -> None: ...
     NAME_FIELD_NUMBER: _ClassVar[int]
     ATTR_FIELD_NUMBER: _ClassVar[int]
     name: str
     attr: _containers.MessageMap[str, AttrValue]
-    def __init__(self, name: _Optional[str] = ..., attr: _Optional[_Mapping[str, AttrValue]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = None, attr: _Optional[_Mapping[str, AttrValue]] = None) -> None: ...
 
 class NodeDef(_message.Message):
+    """The message NodeDef of TensorBoard's format."""
     __slots__ = ("name", "op", "input", "device", "attr", "experimental_debug_info", "experimental_type")
     class ExperimentalDebugInfo(_message.Message):
+        """The message ExperimentalDebugInfo of TensorBoard's format."""
         __slots__ = ("original_node_names", "original_func_names")
         ORIGINAL_NODE_NAMES_FIELD_NUMBER: _ClassVar[int]
         ORIGINAL_FUNC_NAMES_FIELD_NUMBER: _ClassVar[int]
         original_node_names: _containers.RepeatedScalarFieldContainer[str]
         original_func_names: _containers.RepeatedScalarFieldContainer[str]
-        def __init__(self, original_node_names: _Optional[_Iterable[str]] = ..., original_func_names: _Optional[_Iterable[str]] = ...) -> None: ...
+        def __init__(self, original_node_names: _Optional[_Iterable[str]] = None, original_func_names: _Optional[_Iterable[str]] = None) -> None: ...
     class AttrEntry(_message.Message):
+        """The message AttrEntry of TensorBoard's format."""
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
         VALUE_FIELD_NUMBER: _ClassVar[int]
         key: str
         value: AttrValue
-        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[AttrValue, _Mapping]] = ...) -> None: ...
+        def __init__(self, key: _Optional[str] = None, value: _Optional[_Union[AttrValue, _Mapping[str, _Any]]] = None) -> None: ...
     NAME_FIELD_NUMBER: _ClassVar[int]
     OP_FIELD_NUMBER: _ClassVar[int]
     INPUT_FIELD_NUMBER: _ClassVar[int]
@@ -167,9 +175,10 @@ class NodeDef(_message.Message):
     attr: _containers.MessageMap[str, AttrValue]
     experimental_debug_info: NodeDef.ExperimentalDebugInfo
     experimental_type: FullTypeDef
-    def __init__(self, name: _Optional[str] = ..., op: _Optional[str] = ..., input: _Optional[_Iterable[str]] = ..., device: _Optional[str] = ..., attr: _Optional[_Mapping[str, AttrValue]] = ..., experimental_debug_info: _Optional[_Union[NodeDef.ExperimentalDebugInfo, _Mapping]] = ..., experimental_type: _Optional[_Union[FullTypeDef, _Mapping]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = None, op: _Optional[str] = None, input: _Optional[_Iterable[str]] = None, device: _Optional[str] = None, attr: _Optional[_Mapping[str, AttrValue]] = None, experimental_debug_info: _Optional[_Union[NodeDef.ExperimentalDebugInfo, _Mapping[str, _Any]]] = None, experimental_type: _Optional[_Union[FullTypeDef, _Mapping[str, _Any]]] = None) -> None: ...
 
 class FullTypeDef(_message.Message):
+    """The message FullTypeDef of TensorBoard's format."""
     __slots__ = ("type_id", "args", "s", "i")
     TYPE_ID_FIELD_NUMBER: _ClassVar[int]
     ARGS_FIELD_NUMBER: _ClassVar[int]
@@ -179,4 +188,4 @@ class FullTypeDef(_message.Message):
     args: _containers.RepeatedCompositeFieldContainer[FullTypeDef]
     s: str
     i: int
-    def __init__(self, type_id: _Optional[_Union[FullTypeId, str]] = ..., args: _Optional[_Iterable[_Union[FullTypeDef, _Mapping]]] = ..., s: _Optional[str] = ..., i: _Optional[int] = ...) -> None: ...
+    def __init__(self, type_id: _Optional[_Union[FullTypeId, str]] = None, args: _Optional[_Iterable[_Union[FullTypeDef, _Mapping[str, _Any]]]] = None, s: _Optional[str] = None, i: _Optional[int] = None) -> None: ...

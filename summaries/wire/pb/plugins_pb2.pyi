@@ -8,34 +8,40 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ScalarPluginData(_message.Message):
+    """The message ScalarPluginData of TensorBoard's format."""
     __slots__ = ("version",)
     VERSION_FIELD_NUMBER: _ClassVar[int]
     version: int
-    def __init__(self, version: _Optional[int] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None) -> None: ...
 
 class HistogramPluginData(_message.Message):
+    """The message HistogramPluginData of TensorBoard's format."""
     __slots__ = ("version",)
     VERSION_FIELD_NUMBER: _ClassVar[int]
     version: int
-    def __init__(self, version: _Optional[int] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None) -> None: ...
 
 class TextPluginData(_message.Message):
+    """The message TextPluginData of TensorBoard's format."""
     __slots__ = ("version",)
     VERSION_FIELD_NUMBER: _ClassVar[int]
     version: int
-    def __init__(self, version: _Optional[int] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None) -> None: ...
 
 class ImagePluginData(_message.Message):
+    """The message ImagePluginData of TensorBoard's format."""
     __slots__ = ("version", "converted_to_tensor")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     CONVERTED_TO_TENSOR_FIELD_NUMBER: _ClassVar[int]
     version: int
     converted_to_tensor: bool
-    def __init__(self, version: _Optional[int] = ..., converted_to_tensor: bool = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None, converted_to_tensor: _Optional[bool] = None) -> None: ...
 
 class AudioPluginData(_message.Message):
+    """The message AudioPluginData of TensorBoard's format."""
     __slots__ = ("version", "encoding", "converted_to_tensor")
     class Encoding(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        """The values of the enum Encoding of TensorBoard's format."""
         __slots__ = ()
         UNKNOWN: _ClassVar[AudioPluginData.Encoding]
         WAV: _ClassVar[AudioPluginData.Encoding]
@@ -47,19 +53,22 @@ class AudioPluginData(_message.Message):
     version: int
     encoding: AudioPluginData.Encoding
     converted_to_tensor: bool
-    def __init__(self, version: _Optional[int] = ..., encoding: _Optional[_Union[AudioPluginData.Encoding, str]] = ..., converted_to_tensor: bool = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None, encoding: _Optional[_Union[AudioPluginData.Encoding, str]] = None, converted_to_tensor: _Optional[bool] = None) -> None: ...
 
 class PrCurvePluginData(_message.Message):
+    """The message PrCurvePluginData of TensorBoard's format."""
     __slots__ = ("version", "num_thresholds")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     NUM_THRESHOLDS_FIELD_NUMBER: _ClassVar[int]
     version: int
     num_thresholds: int
-    def __init__(self, version: _Optional[int] = ..., num_thresholds: _Optional[int] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None, num_thresholds: _Optional[int] = None) -> None: ...
 
 class MeshPluginData(_message.Message):
+    """The message MeshPluginData of TensorBoard's format."""
     __slots__ = ("version", "name", "content_type", "json_config", "shape", "components")
     class ContentType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        """The values of the enum ContentType of TensorBoard's format."""
         __slots__ = ()
         UNDEFINED: _ClassVar[MeshPluginData.ContentType]
         VERTEX: _ClassVar[MeshPluginData.ContentType]
@@ -81,4 +90,4 @@ class MeshPluginData(_message.Message):
     json_config: str
     shape: _containers.RepeatedScalarFieldContainer[int]
     components: int
-    def __init__(self, version: _Optional[int] = ..., name: _Optional[str] = ..., content_type: _Optional[_Union[MeshPluginData.ContentType, str]] = ..., json_config: _Optional[str] = ..., shape: _Optional[_Iterable[int]] = ..., components: _Optional[int] = ...) -> None: ...
+    def __init__(self, version: _Optional[int] = None, name: _Optional[str] = None, content_type: _Optional[_Union[MeshPluginData.ContentType, str]] = None, json_config: _Optional[str] = None, shape: _Optional[_Iterable[int]] = None, components: _Optional[int] = None) -> None: ...

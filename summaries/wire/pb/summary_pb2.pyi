@@ -4,11 +4,12 @@ from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
-from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+from typing import Any as _Any, ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class DataClass(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    """The values of the enum DataClass of TensorBoard's format."""
     __slots__ = ()
     DATA_CLASS_UNKNOWN: _ClassVar[DataClass]
     DATA_CLASS_SCALAR: _ClassVar[DataClass]
@@ -20,14 +21,16 @@ DATA_CLASS_TENSOR: DataClass
 DATA_CLASS_BLOB_SEQUENCE: DataClass
 
 class SummaryMetadata(_message.Message):
+    """The message SummaryMetadata of TensorBoard's format."""
     __slots__ = ("plugin_data", "display_name", "summary_description", "data_class")
     class PluginData(_message.Message):
+        """The message PluginData of TensorBoard's format."""
         __slots__ = ("plugin_name", "content")
         PLUGIN_NAME_FIELD_NUMBER: _ClassVar[int]
         CONTENT_FIELD_NUMBER: _ClassVar[int]
         plugin_name: str
         content: bytes
-        def __init__(self, plugin_name: _Optional[str] = ..., content: _Optional[bytes] = ...) -> None: ...
+        def __init__(self, plugin_name: _Optional[str] = None, content: _Optional[bytes] = None) -> None: ...
     PLUGIN_DATA_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_NAME_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
@@ -36,9 +39,10 @@ class SummaryMetadata(_message.Message):
     display_name: str
     summary_description: str
     data_class: DataClass
-    def __init__(self, plugin_data: _Optional[_Union[SummaryMetadata.PluginData, _Mapping]] = ..., display_name: _Optional[str] = ..., summary_description: _Optional[str] = ..., data_class: _Optional[_Union[DataClass, str]] = ...) -> None: ...
+    def __init__(self, plugin_data: _Optional[_Union[SummaryMetadata.PluginData, _Mapping[str, _Any]]] = None, display_name: _Optional[str] = None, summary_description: _Optional[str] = None, data_class: _Optional[_Union[DataClass, str]] = None) -> None: ...
 
 class HistogramProto(_message.Message):
+    """The message HistogramProto of TensorBoard's format."""
     __slots__ = ("min", "max", "num", "sum", "sum_squares", "bucket_limit", "bucket")
     MIN_FIELD_NUMBER: _ClassVar[int]
     MAX_FIELD_NUMBER: _ClassVar[int]
@@ -54,11 +58,13 @@ class HistogramProto(_message.Message):
     sum_squares: float
     bucket_limit: _containers.RepeatedScalarFieldContainer[float]
     bucket: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, min: _Optional[float] = ..., max: _Optional[float] = ..., num: _Optional[float] = ..., sum: _Optional[float] = ..., sum_squares: _Optional[float] = ..., bucket_limit: _Optional[_Iterable[float]] = ..., bucket: _Optional[_Iterable[float]] = ...) -> None: ...
+    def __init__(self, min: _Optional[float] = None, max: _Optional[float] = None, num: _Optional[float] = None, sum: _Optional[float] = None, sum_squares: _Optional[float] = None, bucket_limit: _Optional[_Iterable[float]] = None, bucket: _Optional[_Iterable[float]] = None) -> None: ...
 
 class Summary(_message.Message):
+    """The message Summary of TensorBoard's format."""
     __slots__ = ("value",)
     class Image(_message.Message):
+        """The message Image of TensorBoard's format."""
         __slots__ = ("height", "width", "colorspace", "encoded_image_string")
         HEIGHT_FIELD_NUMBER: _ClassVar[int]
         WIDTH_FIELD_NUMBER: _ClassVar[int]
@@ -68,8 +74,9 @@ class Summary(_message.Message):
         width: int
         colorspace: int
         encoded_image_string: bytes
-        def __init__(self, height: _Optional[int] = ..., width: _Optional[int] = ..., colorspace: _Optional[int] = ..., encoded_image_string: _Optional[bytes] = ...) -> None: ...
+        def __init__(self, height: _Optional[int] = None, width: _Optional[int] = None, colorspace: _Optional[int] = None, encoded_image_string: _Optional[bytes] = None) -> None: ...
     class Audio(_message.Message):
+        """The message Audio of TensorBoard's format."""
         __slots__ = ("sample_rate", "num_channels", "length_frames", "encoded_audio_string", "content_type")
         SAMPLE_RATE_FIELD_NUMBER: _ClassVar[int]
         NUM_CHANNELS_FIELD_NUMBER: _ClassVar[int]
@@ -81,8 +88,9 @@ class Summary(_message.Message):
         length_frames: int
         encoded_audio_string: bytes
         content_type: str
-        def __init__(self, sample_rate: _Optional[float] = ..., num_channels: _Optional[int] = ..., length_frames: _Optional[int] = ..., encoded_audio_string: _Optional[bytes] = ..., content_type: _Optional[str] = ...) -> None: ...
+        def __init__(self, sample_rate: _Optional[float] = None, num_channels: _Optional[int] = None, length_frames: _Optional[int] = None, encoded_audio_string: _Optional[bytes] = None, content_type: _Optional[str] = None) -> None: ...
     class Value(_message.Message):
+        """The message Value of TensorBoard's format."""
         __slots__ = ("tag", "node_name", "metadata", "simple_value", "obsolete_old_style_histogram", "image", "histo", "audio", "tensor")
         TAG_FIELD_NUMBER: _ClassVar[int]
         NODE_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -102,7 +110,7 @@ class Summary(_message.Message):
         histo: HistogramProto
         audio: Summary.Audio
         tensor: _tensor_pb2.TensorProto
-        def __init__(self, tag: _Optional[str] = ..., node_name: _Optional[str] = ..., metadata: _Optional[_Union[SummaryMetadata, _Mapping]] = ..., simple_value: _Optional[float] = ..., obsolete_old_style_histogram: _Optional[bytes] = ..., image: _Optional[_Union[Summary.Image, _Mapping]] = ..., histo: _Optional[_Union[HistogramProto, _Mapping]] = ..., audio: _Optional[_Union[Summary.Audio, _Mapping]] = ..., tensor: _Optional[_Union[_tensor_pb2.TensorProto, _Mapping]] = ...) -> None: ...
+        def __init__(self, tag: _Optional[str] = None, node_name: _Optional[str] = None, metadata: _Optional[_Union[SummaryMetadata, _Mapping[str, _Any]]] = None, simple_value: _Optional[float] = None, obsolete_old_style_histogram: _Optional[bytes] = None, image: _Optional[_Union[Summary.Image, _Mapping[str, _Any]]] = None, histo: _Optional[_Union[HistogramProto, _Mapping[str, _Any]]] = None, audio: _Optional[_Union[Summary.Audio, _Mapping[str, _Any]]] = None, tensor: _Optional[_Union[_tensor_pb2.TensorProto, _Mapping[str, _Any]]] = None) -> None: ...
     VALUE_FIELD_NUMBER: _ClassVar[int]
     value: _containers.RepeatedCompositeFieldContainer[Summary.Value]
-    def __init__(self, value: _Optional[_Iterable[_Union[Summary.Value, _Mapping]]] = ...) -> None: ...
+    def __init__(self, value: _Optional[_Iterable[_Union[Summary.Value, _Mapping[str, _Any]]]] = None) -> None: ...

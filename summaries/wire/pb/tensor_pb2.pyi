@@ -3,11 +3,12 @@ from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
-from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+from typing import Any as _Any, ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class DataType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    """The values of the enum DataType of TensorBoard's format."""
     __slots__ = ()
     DT_INVALID: _ClassVar[DataType]
     DT_FLOAT: _ClassVar[DataType]
@@ -145,21 +146,24 @@ DT_UINT2_REF: DataType
 DT_FLOAT4_E2M1FN_REF: DataType
 
 class TensorShapeProto(_message.Message):
+    """The message TensorShapeProto of TensorBoard's format."""
     __slots__ = ("dim", "unknown_rank")
     class Dim(_message.Message):
+        """The message Dim of TensorBoard's format."""
         __slots__ = ("size", "name")
         SIZE_FIELD_NUMBER: _ClassVar[int]
         NAME_FIELD_NUMBER: _ClassVar[int]
         size: int
         name: str
-        def __init__(self, size: _Optional[int] = ..., name: _Optional[str] = ...) -> None: ...
+        def __init__(self, size: _Optional[int] = None, name: _Optional[str] = None) -> None: ...
     DIM_FIELD_NUMBER: _ClassVar[int]
     UNKNOWN_RANK_FIELD_NUMBER: _ClassVar[int]
     dim: _containers.RepeatedCompositeFieldContainer[TensorShapeProto.Dim]
     unknown_rank: bool
-    def __init__(self, dim: _Optional[_Iterable[_Union[TensorShapeProto.Dim, _Mapping]]] = ..., unknown_rank: bool = ...) -> None: ...
+    def __init__(self, dim: _Optional[_Iterable[_Union[TensorShapeProto.Dim, _Mapping[str, _Any]]]] = None, unknown_rank: _Optional[bool] = None) -> None: ...
 
 class TensorProto(_message.Message):
+    """The message TensorProto of TensorBoard's format."""
     __slots__ = ("dtype", "tensor_shape", "version_number", "tensor_content", "float_val", "double_val", "int_val", "string_val", "scomplex_val", "int64_val", "bool_val", "dcomplex_val", "half_val", "resource_handle_val", "variant_val", "uint32_val", "uint64_val", "float8_val")
     DTYPE_FIELD_NUMBER: _ClassVar[int]
     TENSOR_SHAPE_FIELD_NUMBER: _ClassVar[int]
@@ -197,9 +201,10 @@ class TensorProto(_message.Message):
     uint32_val: _containers.RepeatedScalarFieldContainer[int]
     uint64_val: _containers.RepeatedScalarFieldContainer[int]
     float8_val: bytes
-    def __init__(self, dtype: _Optional[_Union[DataType, str]] = ..., tensor_shape: _Optional[_Union[TensorShapeProto, _Mapping]] = ..., version_number: _Optional[int] = ..., tensor_content: _Optional[bytes] = ..., float_val: _Optional[_Iterable[float]] = ..., double_val: _Optional[_Iterable[float]] = ..., int_val: _Optional[_Iterable[int]] = ..., string_val: _Optional[_Iterable[bytes]] = ..., scomplex_val: _Optional[_Iterable[float]] = ..., int64_val: _Optional[_Iterable[int]] = ..., bool_val: _Optional[_Iterable[bool]] = ..., dcomplex_val: _Optional[_Iterable[float]] = ..., half_val: _Optional[_Iterable[int]] = ..., resource_handle_val: _Optional[_Iterable[_Union[ResourceHandleProto, _Mapping]]] = ..., variant_val: _Optional[_Iterable[_Union[VariantTensorDataProto, _Mapping]]] = ..., uint32_val: _Optional[_Iterable[int]] = ..., uint64_val: _Optional[_Iterable[int]] = ..., float8_val: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, dtype: _Optional[_Union[DataType, str]] = None, tensor_shape: _Optional[_Union[TensorShapeProto, _Mapping[str, _Any]]] = None, version_number: _Optional[int] = None, tensor_content: _Optional[bytes] = None, float_val: _Optional[_Iterable[float]] = None, double_val: _Optional[_Iterable[float]] = None, int_val: _Optional[_Iterable[int]] = None, string_val: _Optional[_Iterable[bytes]] = None, scomplex_val: _Optional[_Iterable[float]] = None, int64_val: _Optional[_Iterable[int]] = None, bool_val: _Optional[_Iterable[bool]] = None, dcomplex_val: _Optional[_Iterable[float]] = None, half_val: _Optional[_Iterable[int]] = None, resource_handle_val: _Optional[_Iterable[_Union[ResourceHandleProto, _Mapping[str, _Any]]]] = None, variant_val: _Optional[_Iterable[_Union[VariantTensorDataProto, _Mapping[str, _Any]]]] = None, uint32_val: _Optional[_Iterable[int]] = None, uint64_val: _Optional[_Iterable[int]] = None, float8_val: _Optional[bytes] = None) -> None: ...
 
 class VariantTensorDataProto(_message.Message):
+    """The message VariantTensorDataProto of TensorBoard's format."""
     __slots__ = ("type_name", "metadata", "tensors")
     TYPE_NAME_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
@@ -207,17 +212,19 @@ class VariantTensorDataProto(_message.Message):
     type_name: str
     metadata: bytes
     tensors: _containers.RepeatedCompositeFieldContainer[TensorProto]
-    def __init__(self, type_name: _Optional[str] = ..., metadata: _Optional[bytes] = ..., tensors: _Optional[_Iterable[_Union[TensorProto, _Mapping]]] = ...) -> None: ...
+    def __init__(self, type_name: _Optional[str] = None, metadata: _Optional[bytes] = None, tensors: _Optional[_Iterable[_Union[TensorProto, _Mapping[str, _Any]]]] = None) -> None: ...
 
 class ResourceHandleProto(_message.Message):
+    """The message ResourceHandleProto of TensorBoard's format."""
     __slots__ = ("device", "container", "name", "hash_code", "maybe_type_name", "dtypes_and_shapes")
     class DtypeAndShape(_message.Message):
+        """The message DtypeAndShape of TensorBoard's format."""
         __slots__ = ("dtype", "shape")
         DTYPE_FIELD_NUMBER: _ClassVar[int]
         SHAPE_FIELD_NUMBER: _ClassVar[int]
         dtype: DataType
         shape: TensorShapeProto
-        def __init__(self, dtype: _Optional[_Union[DataType, str]] = ..., shape: _Optional[_Union[TensorShapeProto, _Mapping]] = ...) -> None: ...
+        def __init__(self, dtype: _Optional[_Union[DataType, str]] = None, shape: _Optional[_Union[TensorShapeProto, _Mapping[str, _Any]]] = None) -> None: ...
     DEVICE_FIELD_NUMBER: _ClassVar[int]
     CONTAINER_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -230,4 +237,4 @@ class ResourceHandleProto(_message.Message):
     hash_code: int
     maybe_type_name: str
     dtypes_and_shapes: _containers.RepeatedCompositeFieldContainer[ResourceHandleProto.DtypeAndShape]
-    def __init__(self, device: _Optional[str] = ..., container: _Optional[str] = ..., name: _Optional[str] = ..., hash_code: _Optional[int] = ..., maybe_type_name: _Optional[str] = ..., dtypes_and_shapes: _Optional[_Iterable[_Union[ResourceHandleProto.DtypeAndShape, _Mapping]]] = ...) -> None: ...
+    def __init__(self, device: _Optional[str] = None, container: _Optional[str] = None, name: _Optional[str] = None, hash_code: _Optional[int] = None, maybe_type_name: _Optional[str] = None, dtypes_and_shapes: _Optional[_Iterable[_Union[ResourceHandleProto.DtypeAndShape, _Mapping[str, _Any]]]] = None) -> None: ...

@@ -24,10 +24,16 @@ def test_a_directory_in_which_other_modules_lie(tmp_path):
     (tmp_path / "optim.py").write_text("raise SystemExit('another optim')")
     (tmp_path / "numpy.py").write_text("raise SystemExit('another numpy')")
     program = [sys.executable, "-P", "-m", "summaries.cli", "demo", "--quick", "--seed", "3", "out"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "GRADLEDGER_KERNELS": "plain"}  # which announce nothing
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "GRADLEDGER_KERNELS": "plain",  # which announce nothing
+        "PYTHONIOENCODING": "cp1252",  # as a pipe has it on Windows
+    }
     done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "tensorboard --logdir out" in done.stdout
+    assert "\\u2192" in done.stdout  # the arrow, which cp1252 lacks
     for name in ("clipped", "unclipped"):
         assert len(event_files(tmp_path / "out" / name)) == 1
 

@@ -1,0 +1,171 @@
+"""Run tests on a strange machine: a combination of settings that nobody prepared for, drawn from a seed.
+
+    python tests/strange.py                          one draw of all tests; its seed and settings are printed first
+    python tests/strange.py --seed 7 tests/unit      that draw again, of some tests
+    python tests/strange.py --draws 20               twenty of them
+
+Each setting is drawn by itself, and half of the time it is that of this machine. A setting that this machine cannot
+have, such as another user's without root, is left out, and that is printed, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from glob import glob
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LONG = "a path with späces/" + "ü" * 80  # about 200 bytes with what comes before and after
+GIGABYTE = 1 << 30
+NOBODY = 65534
+
+ENVIRONMENTS: dict[str, dict[str, dict[str, str | None]]] = {
+    # setting → choice → variable → value, None if it is not there
+    "language": {
+        "ASCII": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        "cp1252": {"PYTHONIOENCODING": "cp1252"},
+        "comma": {"LC_ALL": "de_DE.UTF-8"},
+    },
+    "time zone": {"+05:45": {"TZ": "Asia/Kathmandu"}, "-03:30": {"TZ": "America/St_Johns"}},
+    "home": {"none": {"HOME": None, "XDG_CACHE_HOME": None}, "nowhere": {"HOME": "/nowhere"}},
+    "terminal": {
+        "80 columns": {"COLUMNS": "80"},
+        "no columns": {"COLUMNS": "0"},
+        "dumb": {"TERM": "dumb"},
+        "none": {"TERM": None},
+    },
+    "hash seed": {"1": {"PYTHONHASHSEED": "1"}, "4711": {"PYTHONHASHSEED": "4711"}},
+    "BLAS": {name: {"OPENBLAS_CORETYPE": name} for name in ("Nehalem", "Sandybridge", "Haswell")},
+    "clock": {"2038": {"FAKETIME": "@2038-01-20 03:00:00"}, "jumps": {"FAKETIME": "+0 i2.0"}},
+    "without": {name: {"STRANGE_WITHOUT": name} for name in ("pandas", "PIL", "numba", "pyarrow", "playwright")},
+}
+COMMANDS = {"processors": {"one": ["taskset", "-c", "0"]}}
+OPTIONS = {"python": {"-O": ["-O"], "-W error": ["-W", "error"]}}
+SWITCHES = {"umask": 0o077, "memory": GIGABYTE, "user": NOBODY}
+PLACES = ("far away", "far away, read-only")
+
+
+def main() -> int:
+    """Draw, run, and return the exit status: 0 if every draw was green."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seed", type=int, help="of the first draw; a random one is printed")
+    parser.add_argument("--draws", type=int, default=1)
+    options, tests = parser.parse_known_args()  # the rest is pytest's: paths and options
+    first = random.SystemRandom().randrange(10**6) if options.seed is None else options.seed
+    results = {seed: run(seed, tests) for seed in range(first, first + options.draws)}
+    red = [seed for seed, status in results.items() if status]
+    print(f"{len(results) - len(red)} of {len(results)} draws are green" + (f"; red: {red}" if red else ""))
+    return 1 if red else 0
+
+
+def drawn(seed: int) -> dict[str, str]:
+    """Setting → choice, without those that are left as they are here.
+
+    >>> drawn(3) == drawn(3)
+    True
+    """
+    chance = random.Random(seed)
+    tables = {**ENVIRONMENTS, **COMMANDS, **OPTIONS, **{name: {"yes": None} for name in SWITCHES}}
+    tables["checkout"] = dict.fromkeys(PLACES)
+    draws = {name: chance.choice([*choices, *[""] * len(choices)]) for name, choices in tables.items()}
+    return {name: choice for name, choice in draws.items() if choice and is_possible(name, choice)}
+
+
+def is_possible(name: str, choice: str) -> bool:
+    """Whether this machine can have the setting; if not, that is printed."""
+    lacking = {
+        "clock": not libfaketime(),
+        "user": os.getuid() != 0,
+        "processors": shutil.which("taskset") is None,
+        "language": choice == "comma"
+        and b"de_DE" not in subprocess.run(["locale", "-a"], capture_output=True, check=False).stdout,
+    }
+    if lacking.get(name):
+        print(f"left out, as this machine cannot: {name} {choice}")
+    return not lacking.get(name)
+
+
+def libfaketime() -> str:
+    """The library that shifts clocks, if it is installed, or named by LIBFAKETIME."""
+    return os.environ.get("LIBFAKETIME") or next(iter(glob("/usr/lib/*/faketime/libfaketimeMT.so.1")), "")
+
+
+def run(seed: int, tests: list[str]) -> int:
+    """Run the tests in one draw; return pytest's exit status."""
+    settings = drawn(seed)
+    print(f"seed {seed}: " + (", ".join(f"{name} {choice}" for name, choice in settings.items()) or "as it is here"))
+    sys.stdout.flush()
+    with tempfile.TemporaryDirectory() as temporary:
+        os.chmod(temporary, 0o755)  # noqa: S103 - another user has to come through
+        root = checkout(Path(temporary), settings["checkout"]) if "checkout" in settings else ROOT
+        scratch = Path(temporary, "tmp")
+        scratch.mkdir()
+        os.chmod(scratch, 0o1777)  # noqa: S103 - as /tmp is
+        pytest = [
+            "-m",
+            "pytest",
+            "-p",
+            "strange_plugin",
+            "-p",
+            "no:cacheprovider",
+            "--basetemp",
+            str(scratch / "pytest"),
+        ]
+        program = [
+            *COMMANDS["processors"].get(settings.get("processors", ""), []),
+            *[sys.executable, *OPTIONS["python"].get(settings.get("python", ""), [])],
+            *[
+                *pytest,
+                *(["-W", "ignore::pytest.PytestConfigWarning"] if settings.get("python") == "-O" else []),
+                *tests,
+            ],
+        ]
+        as_user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if "user" in settings else {}
+        done = subprocess.run(
+            program,
+            cwd=root,
+            env=environment(settings, root, scratch, seed),
+            umask=SWITCHES["umask"] if "umask" in settings else -1,
+            preexec_fn=limit_memory if "memory" in settings else None,
+            check=False,
+            **as_user,
+        )
+    return done.returncode
+
+
+def checkout(temporary: Path, place: str) -> Path:
+    """A copy of the checkout whose path is long, and has spaces and umlauts."""
+    root = temporary / LONG / "gradledger"
+    shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns(".git", ".venv*", "build", "node_modules", "__pycache__"))
+    if "read-only" in place:
+        for path in (root, *root.rglob("*")):
+            path.chmod(path.stat().st_mode & ~0o222)
+    return root
+
+
+def environment(settings: dict[str, str], root: Path, scratch: Path, seed: int) -> dict[str, str]:
+    """The environment's variables in a draw."""
+    paths = os.pathsep.join((str(root), str(root / "tests")))
+    changed: dict[str, str | None] = {"PYTHONPATH": paths, "STRANGE_SEED": str(seed), "TMPDIR": str(scratch)}
+    changed["PYTHONDONTWRITEBYTECODE"] = "1"
+    for name in ENVIRONMENTS.keys() & settings.keys():
+        changed |= ENVIRONMENTS[name][settings[name]]
+    if "clock" in settings:
+        changed |= {"LD_PRELOAD": libfaketime(), "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    return {name: value for name, value in (os.environ | changed).items() if value is not None}
+
+
+def limit_memory() -> None:
+    """Let the process have so much data, and no more."""
+    resource.setrlimit(resource.RLIMIT_DATA, (SWITCHES["memory"], SWITCHES["memory"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
