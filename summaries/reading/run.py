@@ -284,15 +284,15 @@ def _read_item(run: tuple[str, Sequence[StoredFile]], tags: Patterns) -> Run:
     return read_files(run[1], tags=tags)
 
 
-def read_files(files: Sequence[StoredFile], *, tags: Patterns = None) -> Run:
+def read_files(files: Sequence[StoredFile], *, tags: Patterns | Callable[[str], bool] = None) -> Run:
     """Read these files, in this order, as one run.
 
     Args:
         files: event files, as they were listed.
-        tags: as in `read_run`.
+        tags: as in `read_run`; or whether a tag is wanted.
     """
     with expecting(files):
-        return _read(files, None if tags is None else matcher(tags))
+        return _read(files, tags if tags is None or callable(tags) else matcher(tags))
 
 
 def _read(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None, retries: int = _MOST_REPLACED) -> Run:

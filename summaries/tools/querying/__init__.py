@@ -1,0 +1,120 @@
+"""Event files as tables for query engines: for Arrow, and through it DuckDB and Polars.
+
+filter, columns ──▶ which runs, which tags ──▶ reading ──▶ batches ──▶ the rest of the filter, by Arrow
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from summaries.optional import needs
+from summaries.patterns import matcher
+from summaries.tools.runs import runs_below
+
+if TYPE_CHECKING:
+    import os
+    from typing import Unpack
+
+    import polars as pl
+    import pyarrow.dataset as pads
+
+    from summaries.patterns import Patterns
+    from summaries.storage.files import Access
+
+    Rows = Literal["points", "runs"]
+
+__all__ = ["dataset", "scan"]
+
+_ROWS = ("points", "runs")
+
+
+def dataset(
+    place: str | os.PathLike[str],
+    *,
+    of: Rows = "points",
+    tags: Patterns = None,
+    runs: Patterns = None,
+    **access: Unpack[Access],
+) -> pads.Dataset:
+    """The runs below a directory as an Arrow dataset, which DuckDB, Polars and others query without a conversion.
+
+    A query reads the runs and decodes the tags that its filter leaves: conditions on `run` and `tag` reach the reader.
+    One run at a time is in memory. A file is read when it is asked for, to the end that it had when `dataset` was
+    called, or a later one: call `dataset` again to see new runs. Damaged files give the points that can be read.
+
+    Args:
+        place: a directory of runs, or an event file; a local path or an address.
+        of: "points": a row for each scalar: run (string), tag (string), step (int64), wall_time (float64, seconds since
+            the epoch), value (float64), session (int32: the number of the run's event file, from 0; a program that is
+            started again writes a new one). Rows are in the order of `read_logdir`. Or "runs": a row for each run:
+            files, bytes, records, tags, points, first and last step and wall_time, version, faults, damaged, the first
+            fault in words, and a column for each hyperparameter, as in `Run.to_arrow`. All runs are then read at once.
+        tags: which tags to read, as in `read_run`.
+        runs: which runs, as in `read_logdir`.
+        **access: how an address is accessed: `storage_options` and `cache` as in `read_run`.
+
+    Returns:
+        A `pyarrow.dataset.Dataset`. DuckDB finds it as a variable: `duckdb.sql("FROM points")`.
+
+    Raises:
+        ValueError: `of` is something else.
+        FileNotFoundError: the place does not exist, or there is no event file below it.
+        OSError: a directory cannot be listed; or, when it is queried, a file cannot be read.
+        ImportError: pyarrow is missing; the message says how to install it.
+
+    >>> import pyarrow.dataset, tempfile
+    >>> from summaries import SummaryWriter
+    >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
+    ...     for step in range(3):
+    ...         writer.add_scalar("loss", 2.0**-step, step)
+    >>> late = pyarrow.dataset.field("step") > 1
+    >>> dataset(writer.logdir).to_table(columns=["tag", "value"], filter=late).to_pylist()
+    [{'tag': 'loss', 'value': 0.25}]
+
+    References: https://arrow.apache.org/docs/python/dataset.html
+    """
+    if of not in _ROWS:
+        raise ValueError(f"`of` must be one of {', '.join(_ROWS)}, got {of!r}")
+    arrow: Any = needs("pyarrow.dataset", "export")
+    if of == "points":
+        from summaries.tools.querying.points import PointDataset  # noqa: PLC0415 - a subclass of what is an extra
+
+        return PointDataset(runs_below(place, runs=runs, **access).files, matcher(tags))
+    from summaries.tools.querying.runs import run_table  # noqa: PLC0415 - needs pyarrow
+
+    return arrow.dataset(run_table(runs_below(place, tags=tags, runs=runs, **access)))
+
+
+def scan(
+    place: str | os.PathLike[str],
+    *,
+    of: Rows = "points",
+    tags: Patterns = None,
+    runs: Patterns = None,
+    **access: Unpack[Access],
+) -> pl.LazyFrame:
+    """The runs below a directory as a Polars LazyFrame: what a query does not ask for is not parsed.
+
+    Args:
+        place: a directory of runs, or an event file; a local path or an address.
+        of: "points" or "runs", with the columns of `dataset`.
+        tags: which tags to read. Conditions on `tag` in a query do the same.
+        runs: which runs, likewise.
+        **access: how an address is accessed: `storage_options` and `cache` as in `read_run`.
+
+    Raises:
+        ValueError: `of` is something else.
+        FileNotFoundError: the place does not exist, or there is no event file below it.
+        OSError: a directory cannot be listed. That a file cannot be read is Polars' ComputeError, when the frame is
+            collected.
+        ImportError: polars or pyarrow is missing; the message says how to install it.
+
+    References: https://docs.pola.rs/user-guide/plugins/io_plugins
+    """
+    polars: Any = needs("polars", "polars")
+    needs("pyarrow", "polars")
+    if of != "points":
+        return polars.from_arrow(dataset(place, of=of, tags=tags, runs=runs, **access).to_table()).lazy()
+    from summaries.tools.querying.lazy_frame import points_frame  # noqa: PLC0415 - needs polars
+
+    return points_frame(runs_below(place, runs=runs, **access).files, matcher(tags))
