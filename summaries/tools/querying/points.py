@@ -76,7 +76,7 @@ class PointDataset(_datasets.FileSystemDataset):  # type: ignore[misc]
         return _Scanner(self._tables, columns, _both(self._only, filter), batch_size or _BATCH_ROWS)
 
     def _tables(self, columns: Collection[str], condition: Any) -> Iterator[Any]:
-        """The rows of the runs and tags that a condition leaves, a table for each run."""
+        """The rows of the runs and tags that a condition leaves."""
         names = list(self._runs)
         left = sorted(int(fragment.path) for fragment in self.get_fragments(condition))
         return tables_of(self._runs, [names[i] for i in left], _Left("tag", self._wanted, condition), columns)
@@ -95,13 +95,13 @@ class _Scanner:
     def __init__(self, tables: Callable[[Any, Any], Iterator[Any]], columns: Any, condition: Any, most: int) -> None:
         self._tables = tables
         self._condition = condition
-        self._options = {"columns": columns, "filter": condition, "batch_size": most}
+        self._options = {"columns": columns, "filter": condition, "batch_size": most, "use_threads": False}
         self._columns = [name for name in SCHEMA.names if _needed(name, columns, condition)]
         self.projected_schema = self._of(SCHEMA.empty_table()).projected_schema
         self.dataset_schema = SCHEMA
 
     def to_batches(self) -> Iterator[Any]:
-        """The rows, a run after the other is read."""
+        """The rows, as they are read."""
         for table in self._tables(self._columns, self._condition):
             yield from self._of(table).to_table().to_batches(self._options["batch_size"])
 
@@ -183,7 +183,10 @@ def tables_of(
     wanted: Callable[[str], bool],
     columns: Collection[str],
 ) -> Iterator[Any]:
-    """Arrow tables of the scalars of runs, one for each run, which is read when its table is asked for.
+    """Arrow tables of the scalars of runs, which are read when their table is asked for.
+
+    The first table has one run; the later ones have more, since many small tables take long. So a limit that the first
+    runs fulfil reads no others.
 
     Args:
         runs: the event files of each run, in reading order.
@@ -192,13 +195,26 @@ def tables_of(
         columns: the columns to make, of `SCHEMA`. Without any there is one, since rows could not be counted else.
     """
     schema = _arrow.schema([field for field in SCHEMA if field.name in (columns or ("step",))])
+    waiting: dict[str, Run] = {}
+    rows, most = 0, 1
     with expecting(list(chain.from_iterable(runs[name] for name in names))):
         for name in names:
-            run = read_files(runs[name], tags=wanted)
-            made = dict(long_columns({name: run.scalars}))
-            if "session" in columns:
-                made["session"] = np.concatenate([np.empty(0, np.int32), *(_sessions(run, tag) for tag in run.scalars)])
-            yield arrow_table({column: made[column] for column in schema.names}).cast(schema)
+            waiting[name] = run = read_files(runs[name], tags=wanted)
+            rows += sum(map(len, run.scalars.values()))
+            if rows >= most:
+                yield _table(waiting, schema)
+                waiting, rows, most = {}, 0, min(4 * most, _BATCH_ROWS)
+    if rows:
+        yield _table(waiting, schema)
+
+
+def _table(runs: Mapping[str, Run], schema: Any) -> Any:
+    """The points of some runs in these columns."""
+    made = dict(long_columns({name: run.scalars for name, run in runs.items()}))
+    if "session" in schema.names:
+        sessions = [_sessions(run, tag) for run in runs.values() for tag in run.scalars]
+        made["session"] = np.concatenate([np.empty(0, np.int32), *sessions])
+    return arrow_table({column: made[column] for column in schema.names}).cast(schema)
 
 
 def _sessions(run: Run, tag: str) -> Any:
