@@ -40,8 +40,8 @@ def dataset(
     """The runs below a directory as an Arrow dataset, which DuckDB, Polars and others query without a conversion.
 
     A query reads the runs and decodes the tags that its filter leaves: conditions on `run` and `tag` reach the reader.
-    A large run or some small ones are in memory at a time. A file is read when it is asked for, to its end at that time;
-    call `dataset` again to see new runs. Damaged files give the points that can be read.
+    A large run or some small ones are in memory at a time. Each query reads the files to their ends at that time; call
+    `dataset` again to see new runs. Damaged files give the points that can be read.
 
     Args:
         place: a directory of runs, or an event file; a local path or an address.
