@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from summaries.reading.series import Items as Items, Series as Series
     from summaries.tools.clip_advice import ClipAdvice as ClipAdvice, clip_advice as clip_advice
     from summaries.tools.exporting import Exported as Exported, export as export
+    from summaries.tools.querying import dataset as dataset, scan as scan
     from summaries.tools.verifying import Verdict as Verdict, verify as verify, verify_logdir as verify_logdir
     from summaries.wire.pb import (
         Event as Event,
@@ -135,6 +136,7 @@ else:
             "reading.series": "Items Series",
             "tools.clip_advice": "ClipAdvice clip_advice",
             "tools.exporting": "Exported export",
+            "tools.querying": "dataset scan",
             "tools.verifying": "Verdict verify verify_logdir",
             "wire.pb": "Event GraphDef RunMetadata SessionLog Summary",
             "writing.event_file_writer": "EventFileWriter NonFiniteWarning",

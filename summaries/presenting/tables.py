@@ -6,13 +6,16 @@ runs ──▶ columns: labels, numbers, numbers with gaps ──▶ Arrow ─�
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from summaries.optional import needs
 from summaries.patterns import matcher
+from summaries.presenting.hyperparameters import columns_of
 from summaries.presenting.wide import WideRun, wide_names
+from summaries.reading.stated import stated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from summaries.patterns import Patterns
     from summaries.presenting.wide import WideRows
+    from summaries.reading.run import Run
     from summaries.reading.series import Series
 
     Scalars = Mapping[str, Series]
@@ -31,6 +35,9 @@ if TYPE_CHECKING:
 
     Runs = Mapping[str | None, Scalars]
     """The scalars of each run, by its name; the name None if there is only one run, and tables do not name it."""
+
+    ReadRuns = Mapping[str | None, Run]
+    """The runs themselves, likewise."""
 
     Columns = Mapping[str, Any]
     """Name → column: an array, or what is not one."""
@@ -50,7 +57,7 @@ __all__ = [
 
 
 class Labels(NamedTuple):
-    """Text that repeats: int32[n], and the text of each code."""
+    """Text that repeats: int32[n], -1 where it is missing, and the text of each code."""
 
     codes: NDArray[np.int32]
     names: list[str]
@@ -63,20 +70,29 @@ class _Gaps(NamedTuple):
     missing: NDArray[np.bool_]
 
 
-def to_arrow(runs: Runs, wide: bool, latest: bool, tags: Patterns) -> pa.Table:
+def to_arrow(runs: ReadRuns, wide: bool, latest: bool, tags: Patterns, hparams: bool) -> pa.Table:
     """See `Run.to_arrow`."""
-    return arrow_table(_columns(runs, wide=wide, latest=latest, tags=tags))
+    columns, sources = _columns(runs, wide=wide, latest=latest, tags=tags, hparams=hparams)
+    table = arrow_table(columns)
+    for name, source in sources.items():
+        i = table.schema.get_field_index(name)
+        table = table.set_column(i, table.schema.field(i).with_metadata({"source": source}), table.column(i))
+    return table
 
 
-def to_pandas(runs: Runs, wide: bool, latest: bool, tags: Patterns) -> pd.DataFrame:
+def to_pandas(runs: ReadRuns, wide: bool, latest: bool, tags: Patterns, hparams: bool) -> pd.DataFrame:
     """See `Run.to_pandas`."""
-    return pandas_frame(_columns(runs, wide=wide, latest=latest, tags=tags))
+    columns, sources = _columns(runs, wide=wide, latest=latest, tags=tags, hparams=hparams)
+    frame = pandas_frame(columns)
+    if hparams:
+        frame.attrs["hparams"] = sources
+    return frame
 
 
-def to_polars(runs: Runs, wide: bool, latest: bool, tags: Patterns) -> pl.DataFrame:
+def to_polars(runs: ReadRuns, wide: bool, latest: bool, tags: Patterns, hparams: bool) -> pl.DataFrame:
     """See `Run.to_polars`."""
     polars = needs("polars", "polars")
-    return polars.from_arrow(to_arrow(runs, wide, latest, tags))
+    return polars.from_arrow(to_arrow(runs, wide, latest, tags, hparams))
 
 
 def unicode(name: str) -> str:
@@ -93,13 +109,43 @@ def chosen(scalars: Scalars, wanted: Callable[[str], bool], *, latest: bool) -> 
     return {tag: series.latest() if latest else series for tag, series in scalars.items() if wanted(tag)}
 
 
-def _columns(runs: Runs, *, wide: bool, latest: bool, tags: Patterns) -> Columns:
+def _columns(
+    read: ReadRuns, *, wide: bool, latest: bool, tags: Patterns, hparams: bool
+) -> tuple[Columns, dict[str, str]]:
+    """The columns of a table, and of those of hyperparameters, where they come from."""
     wanted = matcher(tags)
-    runs = {name: chosen(scalars, wanted, latest=latest) for name, scalars in runs.items()}
-    if not wide:
-        return long_columns(runs)
-    names = list(dict.fromkeys(tag for scalars in runs.values() for tag in scalars))
-    return wide_columns({name: WideRun(scalars, names).rows() for name, scalars in runs.items()}, names)
+    runs = {name: chosen(run.scalars, wanted, latest=latest) for name, run in read.items()}
+    names = list(dict.fromkeys(tag for scalars in runs.values() for tag in scalars)) if wide else []
+    columns = (
+        wide_columns({name: WideRun(scalars, names).rows() for name, scalars in runs.items()}, names)
+        if wide
+        else long_columns(runs)
+    )
+    return _with_hyperparameters(columns, read) if hparams else (columns, {})
+
+
+def _with_hyperparameters(columns: Columns, runs: ReadRuns) -> tuple[Columns, dict[str, str]]:
+    """These columns, and one for each hyperparameter, whose value stands in every row of its run; and their sources."""
+    own = columns["run"].codes if "run" in columns else np.zeros(len(columns["step"]), np.int32)
+    found = columns_of([stated(_directory(run) if name is None else name, run) for name, run in runs.items()])
+    added: dict[str, Any] = {}
+    names = wide_names([*columns, *(column.name for column in found)])[len(columns) :]
+    for name, column in zip(names, found, strict=True):
+        if column.numbers is not None:
+            added[name] = _Gaps(column.numbers[own], np.array([text is None for text in column.texts])[own])
+        else:
+            number = {
+                text: i for i, text in enumerate(dict.fromkeys(text for text in column.texts if text is not None))
+            }
+            codes = np.array([-1 if text is None else number[text] for text in column.texts], np.int32)
+            added[name] = Labels(codes[own], list(number))
+    sources = {name: ", ".join(column.sources) for name, column in zip(names, found, strict=True)}
+    return {**columns, **added}, sources
+
+
+def _directory(run: Run) -> str:
+    """The name of a run's directory; "" if it has no file."""
+    return os.path.basename(os.path.dirname(run.files[0])) if run.files else ""
 
 
 def long_columns(runs: Runs) -> Columns:
@@ -139,7 +185,8 @@ def arrow_table(columns: Columns) -> pa.Table:
 
     def array(column: Any) -> Any:
         if isinstance(column, Labels):
-            return pa.DictionaryArray.from_arrays(pa.array(column.codes), pa.array(column.names, pa.string()))
+            codes = pa.array(column.codes, mask=column.codes < 0 if (column.codes < 0).any() else None)
+            return pa.DictionaryArray.from_arrays(codes, pa.array(column.names, pa.string()))
         if isinstance(column, _Gaps):
             return pa.array(column.value, mask=column.missing if column.missing.any() else None)
         return pa.array(column)

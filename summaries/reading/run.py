@@ -46,6 +46,7 @@ class Run(ItemsByKind, Tabular):
 
     Attributes:
         files: the files, in the order in which they were read.
+        stored: the same, as they were listed, with their sizes and where they are kept.
         faults: the faults found in them, in order.
         tags: every tag, in order of first appearance.
         metadata: tag → its first SummaryMetadata, for tags that have one; later ones are ignored.
@@ -58,7 +59,7 @@ class Run(ItemsByKind, Tabular):
     def __init__(self, collector: Collector, *, copy: bool = False) -> None:
         # Tuples: the garbage collector does not look at empty ones, which counts when thousands of runs are kept.
         self.files: tuple[str, ...] = tuple(file.path for file in collector.files)
-        self._stored = tuple(collector.files)
+        self.stored = tuple(collector.files)
         self.faults: tuple[Fault, ...] = tuple(collector.faults)
         self._numbers = collector.tags
         self.tags: tuple[str, ...] = tuple(self._numbers)
@@ -119,7 +120,7 @@ class Run(ItemsByKind, Tabular):
     def _items(self) -> Mapping[str, ByName[Items]]:
         self._locations = (locations := in_order(self._locations),)
         tags = {number: tag for tag, number in self._numbers.items()}
-        return items_by_kind(locations, tags, self.metadata, self._stored, self._starts)
+        return items_by_kind(locations, tags, self.metadata, self.stored, self._starts)
 
     @cached_property
     def hparams(self) -> dict[str, bool | float | str]:
@@ -134,7 +135,7 @@ class Run(ItemsByKind, Tabular):
             OSError: its file can no longer be read.
             FormatError: the bytes are not a graph.
         """
-        return graph_of(self._non_summary_events, self._stored)
+        return graph_of(self._non_summary_events, self.stored)
 
     @property
     def run_metadata(self) -> dict[str, RunMetadata]:
@@ -144,11 +145,11 @@ class Run(ItemsByKind, Tabular):
             OSError: a file can no longer be read.
             FormatError: a value's bytes are not a RunMetadata.
         """
-        return run_metadata_of(self._non_summary_events, self._stored)
+        return run_metadata_of(self._non_summary_events, self.stored)
 
-    def _scalars_by_run(self) -> Mapping[str | None, Mapping[str, Series]]:
-        """The scalars of this run, without a name."""
-        return {None: self.scalars}
+    def _runs_by_name(self) -> Mapping[str | None, Run]:
+        """This run, without a name."""
+        return {None: self}
 
 
 class Runs(ByName[Run], Tabular):
@@ -164,11 +165,13 @@ class Runs(ByName[Run], Tabular):
 
     def plot(self, tags: Patterns = None, ax: Axes | None = None, *, subplots: bool = False, **options: Any) -> Any:
         """Plot scalars of all runs beside each other; arguments, result and errors as in `Run.plot`."""
-        return presented("plots.plot_runs", self._scalars_by_run(), tags, ax, subplots=subplots, **options)
+        return presented(
+            "plots.plot_runs", {name: run.scalars for name, run in self.items()}, tags, ax, subplots=subplots, **options
+        )
 
-    def _scalars_by_run(self) -> Mapping[str | None, Mapping[str, Series]]:
-        """The scalars of each run, by its name."""
-        return {name: run.scalars for name, run in self.items()}
+    def _runs_by_name(self) -> Mapping[str | None, Run]:
+        """Each run by its name."""
+        return {name: run for name, run in self.items()}  # noqa: C416 - of the names' wider type
 
 
 def read_run(
@@ -281,15 +284,15 @@ def _read_item(run: tuple[str, Sequence[StoredFile]], tags: Patterns) -> Run:
     return read_files(run[1], tags=tags)
 
 
-def read_files(files: Sequence[StoredFile], *, tags: Patterns = None) -> Run:
+def read_files(files: Sequence[StoredFile], *, tags: Patterns | Callable[[str], bool] = None) -> Run:
     """Read these files, in this order, as one run.
 
     Args:
         files: event files, as they were listed.
-        tags: as in `read_run`.
+        tags: as in `read_run`; or whether a tag is wanted.
     """
     with expecting(files):
-        return _read(files, None if tags is None else matcher(tags))
+        return _read(files, tags if tags is None or callable(tags) else matcher(tags))
 
 
 def _read(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None, retries: int = _MOST_REPLACED) -> Run:

@@ -37,9 +37,9 @@ CLASSES = {
 }
 FUNCTIONS = {
     "summaries": """
-    audio audit clip_advice compare custom_scalars export figure histogram histogram_raw hparams image image_with_boxes
-    images merge mesh pr_curve pr_curve_raw read_events read_graph read_logdir read_run scalar summary_iterator
-    tensor text verify verify_logdir video write_graph zero_fraction
+    audio audit clip_advice compare custom_scalars dataset export figure histogram histogram_raw hparams image
+    image_with_boxes images merge mesh pr_curve pr_curve_raw read_events read_graph read_logdir read_run scalar scan
+    summary_iterator tensor text verify verify_logdir video write_graph zero_fraction
     """,
     "optim": """
     adaptive_clipping_fn clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value
@@ -52,8 +52,8 @@ FUNCTIONS = {
     """,
 }
 NEW = {
-    "summaries": "Audio Config ConfigError Exported GlobalSummaryWriter Images Verdict compare export verify "
-    "verify_logdir",
+    "summaries": "Audio Config ConfigError Exported GlobalSummaryWriter Images Verdict compare dataset export "
+    "scan verify verify_logdir",
     "optim": """
     AMSGradOptimizer AdEMAMixOptimizer AdaMaxOptimizer AdafactorOptimizer AdagradDAOptimizer AdaptiveClipping
     LARSOptimizer LambOptimizer LazyAdamOptimizer MovingAverageOptimizer MultitaskOptimizerWrapper MuonOptimizer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.auditing.comparison.groups import grouped, outliers
-from summaries.auditing.comparison.hyperparameters import Table, check_stated, from_name, read_table, stem, varying
+from summaries.auditing.comparison.hyperparameters import Table, check_stated, read_table, stem, varying
 from summaries.auditing.comparison.labels import Lesson, learnt, marked
 from summaries.auditing.comparison.outcomes import LOSSES, Outcome, chosen, main_losses, outcome_of, ranked
 from summaries.auditing.comparison.results import Comparison, Member, Taught
@@ -23,6 +23,7 @@ from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import table_of
 from summaries.execution.tasks import Died, run_tasks
 from summaries.reading.annotations import label_of
+from summaries.reading.stated import configuration
 
 if TYPE_CHECKING:
     import os
@@ -68,7 +69,7 @@ def compare_runs(
     if executor is None:
         jobs, processes = jobs_for(files, jobs, processes=True)
     work = run_tasks(
-        _Reading(config, metric, maximize), files, executor=executor, jobs=jobs, processes=processes,
+        _Reading(config, metric, maximize, tuple(by)), files, executor=executor, jobs=jobs, processes=processes,
         size=lambda run: run.size,
     )  # fmt: skip
     results: dict[str, _Result] = {}
@@ -95,7 +96,7 @@ class _Result(NamedTuple):
 
     Attributes:
         outcomes: what it reached, by tag; None if nothing could be read.
-        configuration: its hyperparameters, by the hparams dashboard and by its name, which goes before.
+        configuration: its hyperparameters, as `configuration` gives them.
         left_out: what could not be read: (name, reason).
         label: "good", "bad" or "".
     """
@@ -113,6 +114,7 @@ class _Reading:
     config: Config
     metric: str | None
     maximize: bool
+    by: tuple[str, ...] = ()
 
     def expecting(self, runs: Sequence[RunFiles]) -> AbstractContextManager[object]:
         """While this context lasts, these runs will be read in this order."""
@@ -129,7 +131,7 @@ class _Reading:
         outcomes = {
             signal.tag: outcome_of(signal, maximize=self.maximize, main=signal.tag in main) for signal in compared
         }
-        return _Result(outcomes, {**run.hparams, **from_name(files.name)}, left_out, label_of(run))
+        return _Result(outcomes, configuration(files.name, run, self.by), left_out, label_of(run))
 
 
 class _Runs(NamedTuple):

@@ -1,4 +1,4 @@
-"""The hyperparameters of runs: from the hparams dashboard, from names such as `lr=0.1_bs=32`, or from a table."""
+"""Runs with the same hyperparameters, what hyperparameters vary, and what a table says of them."""
 
 from __future__ import annotations
 
@@ -7,35 +7,18 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from summaries.reading.stated import value_of
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from summaries.auditing.comparison.results import Value
 
-__all__ = ["Table", "alike", "check_stated", "from_name", "is_seed", "read_table", "stem", "varying"]
+__all__ = ["Table", "alike", "check_stated", "is_seed", "read_table", "stem", "varying"]
 
-_PAIR = re.compile(
-    r"(?:^|[/,;&\s_-])([A-Za-z][A-Za-z0-9_.]*?)=([^=/,;&\s]*?)(?=[,;&\s_-]+[A-Za-z][A-Za-z0-9_.]*=|[/,;&\s]|$)"
-)
 _SEED = re.compile(r"(?:.*[._/-])?(?:seed|random_?(?:seed|state)|rng|replicate|repeat|trial|fold)s?\d*", re.IGNORECASE)
 _NUMBERED = re.compile(r"[/_.-]?(?:seed|s|run|version|trial|rep|exp)?[=_-]?\d+$", re.IGNORECASE)
 _LABELS = frozenset({"good", "bad", ""})
-
-
-def from_name(name: str) -> dict[str, Value]:
-    """The hyperparameters that the name of a run states.
-
-    >>> from_name("sweep/lr=1e-3_batch_size=32/act=relu,seed=1")
-    {'lr': 0.001, 'batch_size': 32.0, 'act': 'relu', 'seed': 1.0}
-    """
-    return {key: _value(text) for key, text in _PAIR.findall(name)}
-
-
-def _value(text: str) -> Value:
-    try:
-        return float(text)
-    except ValueError:
-        return {"true": True, "false": False}.get(text.lower(), text)
 
 
 def is_seed(name: str) -> bool:
@@ -74,6 +57,7 @@ def alike(configurations: Mapping[str, Mapping[str, Value]], by: Sequence[str] =
     Raises:
         ValueError: no run has one of these hyperparameters.
 
+    >>> from summaries.reading.stated import from_name
     >>> alike({name: from_name(name) for name in ("lr=1_seed=0", "lr=0.1_seed=0", "lr=1_seed=1")})
     {'lr=1': ['lr=1_seed=0', 'lr=1_seed=1'], 'lr=0.1': ['lr=0.1_seed=0']}
     """
@@ -134,7 +118,7 @@ def read_table(path: str) -> Table:
             name, label = row.pop("run"), (row.pop("label", "") or "").strip().lower()
             if label not in _LABELS:
                 raise ValueError(f"{path}: a label must be good, bad or empty, got {label!r} for {name}")
-            table.rows[name] = {key: _value(text) for key, text in row.items() if key and text}
+            table.rows[name] = {key: value_of(text) for key, text in row.items() if key and text}
             if label:
                 table.labels[name] = label
     return table

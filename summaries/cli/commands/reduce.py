@@ -100,16 +100,17 @@ def command(
     **options: Any,
 ) -> int:
     """Reduce each group, and say what was written and what was left out."""
-    from summaries.auditing.comparison.hyperparameters import alike, from_name
+    from summaries.auditing.comparison.hyperparameters import alike
+    from summaries.reading.stated import STATING_TAGS, configuration
     from summaries.tools.reducing.reduction import reduce, write_groups
     from summaries.tools.runs import runs_at
 
     chosen = runs_at(places, runs, tags=tags, **access)
     groups = {"": list(chosen)}
-    if by is not None:  # a name goes before the hparams dashboard
-        stated = runs_at(places, runs, tags="_hparams_/*", **access).items()
-        configurations = {name: {**run.hparams, **from_name(name)} for name, run in stated}
-        groups = alike(configurations, () if by == "all" else by.split(","))
+    if by is not None:
+        names = () if by == "all" else tuple(by.split(","))
+        stating = runs_at(places, runs, tags=STATING_TAGS, **access).items()
+        groups = alike({name: configuration(name, run, names) for name, run in stating}, names)
     troubles = Troubles()
 
     def on_run(name: str, run: Run) -> None:

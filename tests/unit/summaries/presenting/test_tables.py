@@ -165,3 +165,37 @@ def test_what_is_missing_says_what_brings_it():
         "this needs pandas: pip install 'gradledger[export]'",
         "this needs polars: pip install 'gradledger[polars]'",
     ]
+
+
+def test_hyperparameters(tmp_path):
+    for name, text in (("lr=0.1_act=relu", "wd: 1e-2\nnesterov: true\n"), ("lr=0.2_seed=1", "wd: big\n")):
+        with SummaryWriter(tmp_path / name) as writer:
+            writer.add_scalar("loss", 1.0, 0)
+            writer.add_scalar("loss", 2.0, 1)
+        (tmp_path / name / "hparams.yaml").write_text(text)
+    runs = read_logdir(tmp_path)
+    names = ["hparams/lr", "hparams/act", "hparams/wd", "hparams/nesterov", "hparams/seed"]
+    for wide in (False, True):
+        table = runs.to_arrow(wide=wide, hparams=True)
+        plain = runs.to_arrow(wide=wide)
+        assert sorted(table.schema.names) == sorted([*plain.schema.names, *names])
+        assert table.select(plain.schema.names) == plain
+        found = [tuple(row.values()) for row in table.select(names).to_pylist()]
+        assert found == [(0.1, "relu", "0.01", "true", None)] * 2 + [(0.2, None, "big", None, 1.0)] * 2
+        sources = [table.schema.field(name).metadata[b"source"] for name in names]
+        assert sources == [b"name", b"name", b"hparams.yaml", b"hparams.yaml", b"name"]
+    frame = runs.to_pandas(hparams=True)
+    assert frame.attrs["hparams"]["hparams/wd"] == "hparams.yaml"
+    assert frame["hparams/lr"].tolist() == [0.1, 0.1, 0.2, 0.2]
+    assert frame["hparams/act"].isna().tolist() == [False, False, True, True]
+    own = runs["lr=0.1_act=relu"].to_pandas(hparams=True)
+    assert own["hparams/lr"].tolist() == [0.1, 0.1]
+    assert Runs().to_arrow(hparams=True) == Runs().to_arrow()
+
+
+def test_a_tag_with_the_name_of_a_hyperparameter_stays(tmp_path):
+    with SummaryWriter(tmp_path / "lr=1") as writer:
+        writer.add_scalar("hparams/lr", 5.0, 0)
+    table = read_logdir(tmp_path).to_arrow(wide=True, hparams=True)
+    assert table.column("hparams/lr").to_pylist() == [5.0]
+    assert table.column("hparams/lr_").to_pylist() == [1.0]

@@ -190,3 +190,14 @@ def test_groups_whose_runs_differ_in_more_than_the_seed(tmp_path):
     whole = compare(tmp_path)
     assert [group.hyperparameters for group in whole.groups if group.disagree] == [{"lr": 0.001, "bs": 32.0}]
     assert whole.explained.endswith(" of the variance of the runs' ranks, the seeds the rest")
+
+
+def test_by_what_a_file_beside_the_run_states(tmp_path):
+    for run, decay in (("a", 0.1), ("b", 0.2)):
+        with SummaryWriter(tmp_path / run) as writer:
+            for step in range(20):
+                writer.add_scalar("loss", 1 / (1 + step), step)
+        (tmp_path / run / "hparams.yaml").write_text(f"wd: {decay}\nout: {run}\n")
+    groups = compare(tmp_path, by=["wd"]).groups
+    assert sorted(group.hyperparameters["wd"] for group in groups) == [0.1, 0.2]
+    assert compare(tmp_path).by == ("run",)  # else `out`, which tells all runs apart

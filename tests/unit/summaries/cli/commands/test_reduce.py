@@ -127,3 +127,16 @@ def test_no_tag_matches(capsys):
 def test_a_number_of_runs(capsys):
     assert main(["reduce", "runs", "--min-runs", "most", "-o", "out"]) == 2
     assert "'most' is neither an integer nor 'all'" in capsys.readouterr().err
+
+
+def test_by_what_a_file_beside_the_run_states(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, decay in (("a", 0.1), ("b", 0.1), ("c", 0.2)):
+        with SummaryWriter(f"runs/{name}") as writer:
+            writer.add_scalar("loss", 1.0, 0)
+        with open(f"runs/{name}/args.json", "w", encoding="utf-8") as file:
+            json.dump({"wd": decay, "output": name}, file)
+    assert main(["reduce", "runs", "--by", "wd", "--statistics", "mean", "-o", "out"]) == 0
+    assert capsys.readouterr().out == "out, wd=0.1: mean of 1 tag in 2 runs\nout, wd=0.2: mean of 1 tag in 1 run\n"
+    assert main(["reduce", "runs", "--by", "depth", "--statistics", "mean", "-o", "out2"]) == 2
+    assert "no run states the hyperparameter 'depth'" in capsys.readouterr().err
