@@ -33,5 +33,10 @@ class NowhereEventFile:
     def sync(self) -> None:
         """Do nothing."""
 
+    def cut(self, size: int) -> bool:
+        """Forget the bytes after the first `size`."""
+        self._size = size
+        return True
+
     def discard(self) -> None:
         """Do nothing."""

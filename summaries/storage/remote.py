@@ -76,6 +76,10 @@ class RemoteEventFile:
     def sync(self) -> None:
         """Do nothing: a written object is durable."""
 
+    def cut(self, size: int) -> bool:
+        """Do nothing: an object that could not be written is written again as a whole."""
+        return size == self._size
+
     def discard(self) -> None:
         """Do nothing: there is no object until one has been written whole."""
 

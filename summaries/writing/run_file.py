@@ -10,6 +10,9 @@ is at work, the state is CLOSED already, and the queue still open: what other th
 
 Locks. A thread that opens or closes files may wait for one that encodes or writes, never the other way round.
 
+A file that others cut short, replaced or removed, and one that the disk did not take when it was synced, are left: what
+is not safely in it goes to a new one, in any state, in the middle of a write.
+
 A signal handler may come between any two calls, log, flush and close. It never waits for a thread that may wait for
 what the handler interrupted. A handler in the middle of its own thread's write to the disk cannot write: it warns, and
 what it logged comes behind.
@@ -22,6 +25,7 @@ import logging
 import threading
 import warnings
 from collections import deque
+from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,9 +34,10 @@ from summaries.kinds.metadata import MetadataOnce
 from summaries.storage.files import create_event_file
 from summaries.storage.names import is_remote
 from summaries.storage.nowhere import NowhereEventFile
+from summaries.storage.protocols import LostFileError
 from summaries.wire.records import frame
 from summaries.writing.event_queue import NEVER, Deferred, EventQueue, held_by_this_thread, pack_row
-from summaries.writing.process_hooks import close_at_last, close_before_store, look_after
+from summaries.writing.process_hooks import at_exit, close_at_last, close_before_store, look_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -47,6 +52,7 @@ _logger = logging.getLogger("summaries")
 _TIME = Struct("<cd")  # Event.wall_time, …
 _VERSION = b"\x1a\x0dbrain.Event:2\x52\x0c\x0a\x0agradledger"  # … .file_version and .source_metadata.writer
 _WAKE_BYTES = 4 << 20  # enough to wake the background thread early
+_MOST_TRIES = 10_000  # while other threads close what this one opens, or log what it closes
 
 
 class Destination(NamedTuple):
@@ -132,7 +138,8 @@ class RunFile:
         self._at_once = not (max_queue and flusher.flush_secs)
         self._paths: list[list[str]] = []  # of every file so far; one in a store is several objects
         self._state = CLOSED
-        self._write_failed = self._resumed = self._is_empty = False
+        self._write_failed = self._resumed = self._is_empty = self._left = False
+        self._lost: LostFileError | None = None  # why the file is not written to any more
         self._make_queue()
         self._begin_file()
 
@@ -147,10 +154,11 @@ class RunFile:
         # Held during disk writes; no call waits for it before `max_bytes` are waiting.
         self._disk_lock = threading.RLock()
         self._open_lock = threading.RLock()  # one thread at a time opens or closes
+        self._now_lock = threading.RLock()  # one call at a time writes what it logs, and nothing else
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy of a closed file gets: everything but what holds waiting events, and the locks."""
-        here = {"queue", "metadata", "_errors", "_disk_lock", "_open_lock"}
+        here = {"queue", "metadata", "_errors", "_disk_lock", "_open_lock", "_now_lock"}
         state = {name: value for name, value in self.__dict__.items() if name not in here}
         return state | {"_file": NowhereEventFile(self.path), "_paths": [self.paths]}
 
@@ -194,17 +202,18 @@ class RunFile:
         waiting = self.queue.encoded_bytes()
         if waiting >= self.max_bytes:
             self.queue.limit = NEVER  # if this fails, the next call tries again before it logs anything
-            self._write()
+            self._write(fsync=self._fsync)
         elif waiting >= _WAKE_BYTES:
             self.flusher.wake()
 
     def add_scalar(self, tag: str, step: int, wall_time: float, value: float) -> None:
         """Log a scalar, whatever its tag and the state; the usual ones are appended to the queue's rows instead."""
-        while not self.queue.add_row(pack_row(self.queue.number_of(tag), step, wall_time, value)):
-            self.resume()
+
+        def add() -> bool:
+            return self.queue.add_row(pack_row(self.queue.number_of(tag), step, wall_time, value))
+
+        self._add_now(add) if self._at_once else self._add(add)
         self._let_calls_pass()  # fewer of them, if this is the longest tag so far
-        if self._at_once:
-            self._write()
 
     def add_record(self, record: bytes | Deferred, size: int) -> None:
         """Log a whole record, deferred or not; `size` is the memory that it takes until it is encoded."""
@@ -213,10 +222,37 @@ class RunFile:
             self.look_closer()
         elif waiting > _WAKE_BYTES:
             self.flusher.wake()
-        while not self.queue.add_record(record, size):
+        add = partial(self.queue.add_record, record, size)
+        self._add_now(add) if self._at_once else self._add(add)
+
+    def _add(self, add: Callable[[], bool]) -> None:
+        """Let a call log, in a new file if this one is closed."""
+        for _ in range(_MOST_TRIES):
+            if add():
+                return
             self.resume()
-        if self._at_once:
-            self._write()
+        raise RuntimeError(f"other threads close {self.path} as soon as it is open: log it again")
+
+    def _add_now(self, add: Callable[[], bool]) -> None:
+        """Let a call log, and write it; if it cannot be written, it is not logged.
+
+        A handler amid a write, or amid the encoding that a write may wait for, only logs: the write comes behind.
+        """
+        is_writing = held_by_this_thread(self._disk_lock)
+        if is_writing or not self._now_lock.acquire(blocking=not self.queue.encoding_here()):
+            self._add(add)
+            return
+        try:
+            self._write()  # what came before
+            self._add(add)
+            try:
+                self._write()
+            except OSError:
+                with self._disk_lock:
+                    self.queue.withdraw(self._file)
+                raise
+        finally:
+            self._now_lock.release()
 
     def resume(self) -> None:
         """Let a call log after close() or a fork, in a new file; or amid close(), which then writes its event, too."""
@@ -244,19 +280,43 @@ class RunFile:
 
     def _begin_file(self) -> None:
         """Begin a new file, and register with the background thread."""
-        with self._disk_lock:
-            self._file = self.destination.begin_file(self._clock(), self._purge_step)
-            self._paths.append(self._file.paths)
-            self._purge_step = None  # only the first file purges; later ones continue it
-            self.queue.begin_file()
-            self.metadata.begin_file()
+        self.flusher.add(self)  # first: if no thread can be started, no file is left behind
+        try:
+            with self._disk_lock:
+                self._change_file()
+        except BaseException:
+            self.flusher.remove(self)
+            raise
         self._change("begin")
         self._write_failed = False
         self._is_empty = True
-        self.flusher.add(self)
+        if at_exit():
+            self._at_once = True
+            self.queue.tags = {}  # each call comes here, as nobody comes after it
         look_after(self)
         self.queue.limit = NEVER  # the first call notices that it is the first
         self.queue.unseal()  # last: a handler that closes the file before finds it closed
+
+    def _change_file(self) -> None:
+        """Go on in a new file; the caller holds the disk lock."""
+        file = self.destination.begin_file(self._clock(), self._purge_step)
+        self._file, self._lost, self._begins_at = file, None, file.size()
+        self._paths.append(file.paths)
+        self._purge_step = None  # only the first file purges; later ones continue it
+        self.queue.begin_file()
+        self.metadata.begin_file()
+
+    def _leave_file(self, reason: LostFileError) -> None:
+        """Go on in a new file, which has all that is not safely in this one; the caller holds the disk lock."""
+        old, size = self._file, self.queue.durable_size()
+        self._change_file()
+        # What is in the new file is not in this one.
+        if size is not None and size < old.size() and old.cut(size) and size == self._begins_at:
+            old.discard()
+            self._paths.remove(old.paths)
+        if not self._left:
+            self._left = True
+            _logger.warning("%s: %s; what follows goes to %s", old.path, reason.strerror, self.path)
 
     def close(self) -> None:
         """As EventFileWriter.close."""
@@ -272,15 +332,22 @@ class RunFile:
                 self.flusher.remove(self)
                 self._change("close")
                 self.queue.limit = NEVER
-                while not self.queue.seal():  # events of other threads, and of handlers that interrupt this
-                    self.flush()
-                self.flush()  # what the background thread has taken and not written yet
+                self._seal()
+                self.flush()  # what was encoded, or what the background thread has taken, and is not written yet
                 self.metadata.begin_file()  # here already: what is logged next is encoded before its file begins
             except BaseException:
                 self._change("cannot close")
                 self.queue.unseal()
                 self.flusher.add(self)
                 raise
+
+    def _seal(self) -> None:
+        """Let no more events in, once those of other threads and of handlers that interrupt this are encoded."""
+        for _ in range(_MOST_TRIES):
+            if self.queue.seal():
+                return
+            self.queue.encode()
+        raise RuntimeError(f"other threads log faster than {self.path} can be closed: stop them, and close it again")
 
     def reopen(self) -> None:
         """Continue in a new file, if the present one is closed or could not be written; else do nothing."""
@@ -335,9 +402,10 @@ class RunFile:
             return False
         try:
             with self._disk_lock:
-                self.queue.write(self._file)
-                if fsync:
-                    self._file.sync()
+                try:
+                    self._write_file(fsync=fsync)
+                except LostFileError:
+                    self._write_file(fsync=fsync)  # in a new file; if that is lost, too, so is the next
         except OSError:
             self._write_failed = True
             raise
@@ -346,6 +414,19 @@ class RunFile:
             self._errors.clear()  # it concerned events that are now written
         self._let_calls_pass()
         return True
+
+    def _write_file(self, *, fsync: bool) -> None:
+        """Write what is encoded, in a new file if this one is lost; with `fsync`, until it is on the disk."""
+        if self._lost is not None:
+            self._leave_file(self._lost)
+        try:
+            self.queue.write(self._file, keep=self._fsync)
+            if fsync or self.queue.unsynced_bytes() >= self.max_bytes:
+                self._file.sync()
+                self.queue.forget_synced()
+        except LostFileError as error:
+            self._lost = error
+            raise
 
     def _raise_error(self) -> None:
         """Raise the background thread's error, if there is one, once."""
@@ -362,7 +443,7 @@ class RunFile:
         """Write the waiting events; an error is kept for the next call."""
         try:
             self.queue.resolve()
-            self._write()
+            self._write(fsync=self._fsync)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next call raises it
             self._errors.append(error)
             self.queue.limit = NEVER
@@ -383,7 +464,7 @@ class RunFile:
         """Leave the file and the waiting events to the parent; the child's own events go to a new file."""
         self._change("fork")
         self._file = NowhereEventFile(self.path)
-        self._write_failed = False
+        self._write_failed, self._lost = False, None
         self.queue.clear()
         self.queue.seal()
         self.metadata.begin_file()
