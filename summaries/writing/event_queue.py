@@ -37,6 +37,11 @@ NEVER = -1
 """A limit that every buffer exceeds."""
 
 _ROW = np.dtype([("tag", "<i4"), ("step", "<i8"), ("wall_time", "<f8"), ("value", "<f4")])
+# NumPy imports some of its functions when they are first called; at the end of the interpreter nothing can be imported.
+_first = ScalarEncoder()
+_first.register("")
+_first.encode(*(np.zeros(1, _ROW)[column] for column in ("tag", "step", "wall_time", "value")))
+del _first
 _RECORD = -1  # instead of a tag number: the step is then the number of a record
 _BATCH_BYTES = _ROW.itemsize << 13  # rows encoded at once: few enough to stay in cache
 
@@ -163,6 +168,10 @@ class EventQueue:
     def encoded_bytes(self) -> int:
         """The number of bytes that are encoded but not in the file yet."""
         return sum(len(batch.data) for batch in list(self._batches))
+
+    def is_waiting(self) -> bool:
+        """Whether anything encoded is not in the file yet, or not on the disk."""
+        return bool(self._batches or self._unsynced)
 
     def unsynced_bytes(self) -> int:
         """The number of bytes that are kept until they are on the disk."""

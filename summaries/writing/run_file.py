@@ -418,6 +418,8 @@ class RunFile:
     def _write_file(self, *, fsync: bool) -> None:
         """Write what is encoded, in a new file if this one is lost; with `fsync`, until it is on the disk."""
         if self._lost is not None:
+            if not self.queue.is_waiting():
+                return
             self._leave_file(self._lost)
         try:
             self.queue.write(self._file, keep=self._fsync)

@@ -49,7 +49,16 @@ def test_other_directories_and_files_are_refused(logs, tmp_path, target):
 
 
 @pytest.mark.parametrize(
-    "name", ["{elsewhere}/precious", "../precious", "a/../../precious", "precious", ".", "part-1.parquet", "part-00000.parquet\n"]
+    "name",
+    [
+        "{elsewhere}/precious",
+        "../precious",
+        "a/../../precious",
+        "precious",
+        ".",
+        "part-1.parquet",
+        "part-00000.parquet\n",
+    ],
 )
 def test_a_manifest_names_no_file_but_the_dataset_s_own(logs, tmp_path, name):
     """Whoever made the dataset could have any file overwritten."""
