@@ -17,6 +17,7 @@ from click.shell_completion import CompletionItem, shell_complete
 from summaries.cli import commands
 from summaries.cli.commands.completion import COMPLETE
 from summaries.cli.views.faults import error_text
+from summaries.presenting.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,6 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as exit_:  # after --help and --version
         return exit_.exit_code
     except click.ClickException as error:
+        error.message = printable(error.message)
         error.show()
         return error.exit_code
     except BrokenPipeError:  # the reader of our output, such as `head`, has gone

@@ -238,11 +238,10 @@ class RunFile:
 
         A handler amid a write, or amid the encoding that a write may wait for, only logs: the write comes behind.
         """
-        is_writing = held_by_this_thread(self._disk_lock)
-        if is_writing or not self._now_lock.acquire(blocking=not self.queue.encoding_here()):
+        if held_by_this_thread(self._disk_lock) or self.queue.encoding_here():
             self._add(add)
             return
-        try:
+        with self._now_lock:
             self._write()  # what came before
             self._add(add)
             try:
@@ -251,8 +250,6 @@ class RunFile:
                 with self._disk_lock:
                     self.queue.withdraw(self._file)
                 raise
-        finally:
-            self._now_lock.release()
 
     def resume(self) -> None:
         """Let a call log after close() or a fork, in a new file; or amid close(), which then writes its event, too."""
@@ -373,14 +370,18 @@ class RunFile:
         A signal handler may not amid its own thread's write. And it does not wait for a thread that may wait for what
         the handler interrupted.
         """
-        lock = self._open_lock
-        is_writing = held_by_this_thread(self._disk_lock)
-        exclusive = not is_writing and lock.acquire(blocking=not self.queue.encoding_here())
-        try:
-            yield exclusive
-        finally:
-            if exclusive:
-                lock.release()
+        if held_by_this_thread(self._disk_lock):
+            yield False
+        elif not self.queue.encoding_here():
+            with self._open_lock:
+                yield True
+        elif self._open_lock.acquire(blocking=False):
+            try:
+                yield True
+            finally:
+                self._open_lock.release()
+        else:
+            yield False
 
     # Writing.
 

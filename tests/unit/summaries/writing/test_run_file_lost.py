@@ -1,4 +1,4 @@
-"""A run's event file that is lost: taken away, changed by others, or not taken by the disk. What it lacks is written again."""
+"""A run's file that is lost: taken away, changed by others, or not taken by the disk. What it lacks is written again."""
 
 import errno
 import math
