@@ -59,15 +59,15 @@ class Interrupter:
 
     def _instruction(self, frame, event, _arg):
         if event == "opcode":
-            last = self._last.get(frame)
-            self._last[frame] = frame.f_lasti
+            last = self._last.get(id(frame))
+            self._last[id(frame)] = frame.f_lasti
             if self.only and not (last is not None and looks(frame.f_code)[last]):
                 return self._instruction
             self.count += 1
             if self.count - 1 == self.at:
                 self.handler()
         elif event == "return":
-            self._last.pop(frame, None)
+            self._last.pop(id(frame), None)
         return self._instruction
 
 
