@@ -97,7 +97,7 @@ def create_event_file(
         ImportError: the directory is remote, and fsspec is not installed.
     """
     if is_remote(directory):
-        name = event_file_name(secs)
+        name = event_file_name(secs, unique=True)
         return _remote().RemoteEventFile(directory, name, suffix, version, storage_options or {})  # type: ignore[no-any-return]
     return LocalEventFile(directory, secs, suffix)
 

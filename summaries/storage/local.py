@@ -107,6 +107,10 @@ class LocalEventFile:
         self._size, self._end = size, b""
         return True
 
+    def keep(self, data: bytes) -> str:
+        """Raise OSError: what one disk does not take is not put on another."""
+        raise OSError(errno.EIO, "it is kept nowhere else", self.path)
+
     def discard(self) -> None:
         """Remove the file."""
         with suppress(OSError):

@@ -38,5 +38,9 @@ class NowhereEventFile:
         self._size = size
         return True
 
+    def keep(self, data: bytes) -> str:
+        """Keep nothing: nothing is lost."""
+        return self.path
+
     def discard(self) -> None:
         """Do nothing."""

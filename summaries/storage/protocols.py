@@ -99,6 +99,13 @@ class EventFile(Protocol):
     def cut(self, size: int) -> bool:
         """Leave out what comes after the first `size` bytes; return whether that was possible."""
 
+    def keep(self, data: bytes) -> str:
+        """Keep elsewhere what cannot be appended, since the process ends; return where.
+
+        Raises:
+            OSError: there is nowhere else.
+        """
+
     def discard(self) -> None:
         """Remove the file, which contains no data of the user yet."""
 

@@ -257,6 +257,10 @@ class EventQueue:
         """Forget what was written: it is on the disk. The caller holds the disk lock."""
         self._unsynced.clear()
 
+    def waiting(self) -> bytes:
+        """All that waits, encoded. The caller holds the disk lock."""
+        return b"".join(batch.data for batch in self._batches)
+
     def withdraw(self, file: EventFile) -> None:
         """Forget the one event that waits, of which the file then has no part. The caller holds the disk lock."""
         if len(self._batches) == 1 and self._batches[0].events == 1:

@@ -12,6 +12,8 @@ import weakref
 from functools import cache
 from typing import Protocol
 
+from summaries.storage.deadlines import end_soon
+
 __all__ = ["at_exit", "close_at_last", "close_before_store", "look_after", "notify_of_forks"]
 
 _logger = logging.getLogger("summaries")
@@ -70,6 +72,7 @@ _closed_all: list[bool] = []
 
 @atexit.register
 def _close_all() -> None:
+    end_soon()
     for run_file in list(_run_files):
         close_at_last(run_file)
     _closed_all.append(True)

@@ -458,9 +458,16 @@ class RunFile:
         lost = self.queue.count()
         if not lost:
             return f"an error was found when {self.path} was closed"
+        kept = ""
+        with contextlib.suppress(Exception), self._disk_lock:
+            kept = self._file.keep(self.queue.waiting())
         self.queue.clear()
         with contextlib.suppress(Exception):
             self.close()
+        if kept:
+            return (
+                f"up to {lost} events of {self.path} were not sent, and are in {kept}: the run's next writer sends them"
+            )
         return f"up to {lost} events were lost when {self.path} was closed"
 
     def after_fork_in_child(self) -> None:

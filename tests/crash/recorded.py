@@ -48,7 +48,20 @@ def record(command, trace, **options):
         trace: where the trace is written.
         options: those of subprocess.run.
     """
-    line = [strace(), "-f", "-xx", "-s", "100000000", "-e", f"trace={TRACED}", "-e", "signal=none", "-o", trace, *command]
+    line = [
+        strace(),
+        "-f",
+        "-xx",
+        "-s",
+        "100000000",
+        "-e",
+        f"trace={TRACED}",
+        "-e",
+        "signal=none",
+        "-o",
+        trace,
+        *command,
+    ]
     subprocess.run(line, check=True, capture_output=True, **options)
     with open(trace, encoding="ascii") as file:
         return list(_calls(file))

@@ -47,7 +47,7 @@ class Disk:
         self.entries = {}  # (directory, name) → file or directory, as the process sees it
         self.durable_entries = {}
         self.pending = []  # [(directory, name, what it becomes or None), …] of each call that changed names
-        self._open = {}  # descriptor → [what, offset, whether it appends]
+        self._descriptors = {}  # descriptor → [what, offset, whether it appends]
         self.mark = 0
         self._cwd = self.root
 
@@ -88,7 +88,7 @@ class Disk:
         found = self._find(call.strings[0])
         flags = " ".join(call.rest)
         if found is None:
-            self._open.pop(call.result, None)
+            self._descriptors.pop(call.result, None)
             return False
         directory, name, what = found
         changed = False
@@ -98,19 +98,19 @@ class Disk:
         elif "O_TRUNC" in flags and isinstance(what, _File) and what.data:
             del what.data[:]
             changed = True
-        self._open[call.result] = [what, 0, "O_APPEND" in flags]
+        self._descriptors[call.result] = [what, 0, "O_APPEND" in flags]
         return changed
 
-    _open_ = _creat = _openat
+    _open = _creat = _openat
 
     def _close(self, call):
-        self._open.pop(int(call.rest[0]), None)
+        self._descriptors.pop(int(call.rest[0]), None)
         return False
 
     def _dup(self, call):
         old = int(call.rest[0])
-        if old in self._open:
-            self._open[call.result] = self._open[old]
+        if old in self._descriptors:
+            self._descriptors[call.result] = self._descriptors[old]
         return False
 
     _dup2 = _dup3 = _dup
@@ -119,12 +119,12 @@ class Disk:
         return self._dup(call) if call.rest[1].startswith("F_DUPFD") else False
 
     def _read(self, call):
-        if (opened := self._open.get(int(call.rest[0]))) is not None:
+        if (opened := self._descriptors.get(int(call.rest[0]))) is not None:
             opened[1] += call.result
         return False
 
     def _lseek(self, call):
-        if (opened := self._open.get(int(call.rest[0]))) is not None:
+        if (opened := self._descriptors.get(int(call.rest[0]))) is not None:
             opened[1] = call.result
         return False
 
@@ -134,9 +134,9 @@ class Disk:
         if number == 1 and data.startswith(b"MARK "):
             self.mark = int(data.split()[1])
             return True
-        if number not in self._open:
+        if number not in self._descriptors:
             return False
-        opened = self._open[number]
+        opened = self._descriptors[number]
         if opened[2]:
             opened[1] = len(opened[0].data)
         self._put(opened[0], opened[1], data)
@@ -147,9 +147,9 @@ class Disk:
 
     def _pwrite64(self, call):
         number = int(call.rest[0])
-        if number not in self._open:
+        if number not in self._descriptors:
             return False
-        self._put(self._open[number][0], int(call.rest[3]), call.strings[0][: call.result])
+        self._put(self._descriptors[number][0], int(call.rest[3]), call.strings[0][: call.result])
         return True
 
     def _put(self, file, offset, data):
@@ -159,9 +159,9 @@ class Disk:
 
     def _ftruncate(self, call):
         number = int(call.rest[0])
-        if number not in self._open:
+        if number not in self._descriptors:
             return False
-        self._cut(self._open[number][0], int(call.rest[1]))
+        self._cut(self._descriptors[number][0], int(call.rest[1]))
         return True
 
     def _truncate(self, call):
@@ -176,20 +176,20 @@ class Disk:
         file.data.extend(bytes(size - len(file.data)))
 
     def _sendfile(self, call):
-        assert int(call.rest[0]) not in self._open, "sendfile is not followed"
+        assert int(call.rest[0]) not in self._descriptors, "sendfile is not followed"
         return False
 
     def _copy_file_range(self, call):
-        assert int(call.rest[2]) not in self._open, "copy_file_range is not followed"
+        assert int(call.rest[2]) not in self._descriptors, "copy_file_range is not followed"
         return False
 
     def _mmap(self, call):
         shared = "PROT_WRITE" in call.rest[2] and "MAP_SHARED" in call.rest[3]
-        assert not (shared and int(call.rest[4]) in self._open), "mapped writes are not followed"
+        assert not (shared and int(call.rest[4]) in self._descriptors), "mapped writes are not followed"
         return False
 
     def _fallocate(self, call):
-        assert int(call.rest[0]) not in self._open, "fallocate is not followed"
+        assert int(call.rest[0]) not in self._descriptors, "fallocate is not followed"
         return False
 
     def _mkdir(self, call):
@@ -209,9 +209,9 @@ class Disk:
         path, first = call.strings[-1], call.rest[0]
         if path.startswith(b"/") or not first.isdecimal():
             return self._find(path)
-        if int(first) not in self._open:
+        if int(first) not in self._descriptors:
             return None
-        directory = self._open[int(first)][0]
+        directory = self._descriptors[int(first)][0]
         return directory, path, self.entries.get((directory, path))
 
     def _rename(self, call):
@@ -230,7 +230,7 @@ class Disk:
     # What is durable.
 
     def _fsync(self, call):
-        opened = self._open.get(int(call.rest[0]))
+        opened = self._descriptors.get(int(call.rest[0]))
         if opened is None:
             return False
         what = opened[0]
@@ -247,7 +247,7 @@ class Disk:
     _fdatasync = _fsync
 
     def _sync(self, _call):
-        for what in [*self.entries.values(), *(opened[0] for opened in self._open.values())]:
+        for what in [*self.entries.values(), *(opened[0] for opened in self._descriptors.values())]:
             if isinstance(what, _File):
                 what.durable = bytes(what.data)
         self._settle(lambda _change: True)
@@ -337,7 +337,9 @@ def _same(durable, data):
     """How many bytes at the beginning are durable."""
     if data.startswith(durable):
         return len(durable)
-    return next((i for i, (a, b) in enumerate(zip(durable, data, strict=False)) if a != b), min(len(durable), len(data)))
+    return next(
+        (i for i, (a, b) in enumerate(zip(durable, data, strict=False)) if a != b), min(len(durable), len(data))
+    )
 
 
 def _zeros(durable, data):

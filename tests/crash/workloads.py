@@ -110,13 +110,16 @@ def check_saver(root, _source, confirmed):
     assert set(v.value.tolist()) in [{float(step)} for step in range(max(confirmed, 1), 6)]
 
 
-DATASET = RUNS + """
+DATASET = (
+    RUNS
+    + """
 from summaries import export
 for number in range(3):
     log(f"run{number}")
     export(source, os.path.join(root, "new", "dataset"))
     confirm()
 """
+)
 
 
 def check_dataset(root, source, confirmed):
@@ -137,13 +140,16 @@ def check_dataset(root, source, confirmed):
     assert rows() == want
 
 
-TABLE = RUNS + """
+TABLE = (
+    RUNS
+    + """
 from summaries import export
 for number in range(3):
     log(f"run{number}")
     export(source, os.path.join(root, "new", "table.ENDING"))
     confirm()
 """
+)
 
 
 def check_table(ending):
@@ -167,7 +173,9 @@ def check_table(ending):
     return check
 
 
-REWRITTEN = RUNS + """
+REWRITTEN = (
+    RUNS
+    + """
 from summaries.tools import TOOL
 for number in range(3):
     log(f"run{number}")
@@ -175,6 +183,7 @@ confirm()
 TOOL(SOURCE, os.path.join(root, "new", "out"))
 confirm()
 """
+)
 
 
 def check_rewritten(runs):
@@ -189,13 +198,16 @@ def check_rewritten(runs):
     return check
 
 
-CONVERTED = RUNS + """
+CONVERTED = (
+    RUNS
+    + """
 from summaries.tools import convert
 log("run0")
 confirm()
 convert(source, os.path.join(root, "new", "mlruns"))
 confirm()
 """
+)
 
 
 def check_converted(root, _source, confirmed):
