@@ -67,6 +67,6 @@ def _secrets(options: Mapping[str, object], *, all_of_them: bool = False) -> Ite
         if isinstance(value, Mapping):
             yield from _secrets(value, all_of_them=secret)
         elif isinstance(value, (list, tuple, set, frozenset)):
-            yield from _secrets(dict(enumerate(value)), all_of_them=secret)
+            yield from _secrets({str(at): each for at, each in enumerate(value)}, all_of_them=secret)
         elif secret and isinstance(value, (str, bytes, bytearray)):
             yield value if isinstance(value, str) else bytes(value).decode(errors="replace")

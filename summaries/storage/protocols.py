@@ -60,7 +60,7 @@ class LostFileError(OSError):
         super().__init__(errno.ESTALE, reason, path)
 
     def __reduce__(self) -> tuple[type[LostFileError], tuple[str, str]]:
-        return LostFileError, (self.filename, self.strerror)
+        return LostFileError, (self.filename, str(self.strerror))
 
 
 class UnreachableError(OSError):

@@ -1,7 +1,7 @@
 """The states that a disk may be in after a loss of power, at any moment of a recorded run.
 
-A file has the bytes that the process wrote, and those that are durable: what it had when it was last synced. A directory
-has names; each call that changes names is pending until it is durable. Three models of when that is:
+A file has the bytes that the process wrote, and those that are durable: what it had when it was last synced. A
+directory has names; each call that changes names is pending until it is durable. Three models of when that is:
 
     strict     POSIX: a file's bytes by fsync of the file, a name by fsync of its directory; any others, in any order
     ordered    a journal: names in the order of the calls; each fsync makes all names durable, and the file's bytes
@@ -365,7 +365,7 @@ def _holes(even):
 _TORN = [
     lambda _durable, data: data,
     lambda durable, _data: durable,
-    *map(_is_synced, (_first(0.3), _first(0.7), _zeros, _holes(0), _holes(1))),
+    *map(_is_synced, (*(_first(share / 8) for share in range(1, 8)), _zeros, _holes(0), _holes(1))),
 ]
 
 

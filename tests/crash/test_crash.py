@@ -9,7 +9,7 @@ from crash.recorded import record, strace
 from crash.states import MODELS, states
 from crash.workloads import WORKLOADS
 
-FEWEST = 40  # states of a workload in a model
+FEWEST = 20  # states of a workload in a model
 pytestmark = pytest.mark.skipif(strace() is None, reason="needs strace, and the right to trace")
 
 

@@ -135,7 +135,7 @@ def check_dataset(root, source, confirmed):
         return {run: runs.count(run) for run in runs}
 
     found = rows()
-    assert {run: found.get(run) for run in list(want)[:confirmed]} == {run: 20 for run in list(want)[:confirmed]}
+    assert {run: found.get(run) for run in list(want)[:confirmed]} == dict.fromkeys(list(want)[:confirmed], 20)
     export(source, target)
     assert rows() == want
 

@@ -1,4 +1,4 @@
-"""A run's file that is lost: taken away, changed by others, or not taken by the disk. What it lacks is written again."""
+"""A run's file that is lost: taken away, changed by others, or not taken by the disk; what it lacks comes again."""
 
 import errno
 import math
