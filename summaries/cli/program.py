@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as exit_:  # after --help and --version
         return exit_.exit_code
     except click.ClickException as error:
-        error.message = printable(error.message)  # type: ignore[misc] - it is not changed, only shown
+        vars(error)["message"] = printable(error.message)  # click shows it as it is
         error.show()
         return error.exit_code
     except BrokenPipeError:  # the reader of our output, such as `head`, has gone
