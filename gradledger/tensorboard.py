@@ -49,8 +49,8 @@ class GradledgerLoader(base_plugin.TBLoader):  # type: ignore[misc]
             metavar="NAMES",
             type=str,
             default="",
-            help="Under which names, between commas, a proxy on this machine makes TensorBoard known. Otherwise, without "
-            "--bind_all and --host, gradledger's page is only given to browsers that ask localhost.",
+            help="Under which names, between commas, a proxy on this machine makes TensorBoard known. Without "
+            "--bind_all or --host, our page is only given to browsers that ask localhost.",
         )
 
     def load(self, context: base_plugin.TBContext) -> GradledgerPlugin:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 import time
 from contextlib import contextmanager, suppress
@@ -96,7 +95,7 @@ def scratch_beside(path: str) -> Iterator[str]:
                     fcntl.flock(note, fcntl.LOCK_SH)
             yield scratch
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        _remove(scratch)
 
 
 def is_scratch(name: str) -> bool:
@@ -111,7 +110,14 @@ def remove_leftovers(directory: str) -> None:
             if is_scratch(entry.name) and entry.is_dir(follow_symlinks=False):
                 with suppress(OSError):
                     if _is_left(os.path.join(entry.path, _NOTE)):
-                        shutil.rmtree(entry.path)
+                        _remove(entry.path)
+
+
+def _remove(directory: str) -> None:
+    """Remove a directory and all that is in it, as far as that is possible."""
+    import shutil  # noqa: PLC0415 - it takes a while to import, and most writers make no output
+
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def _is_left(note: str) -> bool:

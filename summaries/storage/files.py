@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypedDict
 
 from summaries.storage.credentials import without_credentials
-from summaries.storage.durable import make_directories, replaced, sync
+from summaries.storage.durable import is_scratch, make_directories, replaced, sync
 from summaries.storage.local import LOCAL, LocalEventFile
 from summaries.storage.names import event_file_name, is_remote
 from summaries.storage.protocols import EventFile, Storage
@@ -142,10 +142,10 @@ def read_file(path: str, storage_options: Mapping[str, object] | None = None) ->
 
 
 def is_vacant(path: str, storage_options: Mapping[str, object] | None = None) -> bool:
-    """Whether there is nothing at a path or an address, or an empty directory."""
+    """Whether there is nothing at a path or an address, or an empty directory; work in progress is nothing."""
     if is_remote(path):
         return _remote().is_vacant(path, storage_options or {})  # type: ignore[no-any-return]
-    return not os.path.lexists(path) or (os.path.isdir(path) and not os.listdir(path))
+    return not os.path.lexists(path) or (os.path.isdir(path) and all(map(is_scratch, os.listdir(path))))
 
 
 def created(path: str, storage_options: Mapping[str, object] | None = None) -> AbstractContextManager[str]:

@@ -73,9 +73,9 @@ class LocalEventFile:
             LostFileError: the file is not what was written, or no longer at its path; nothing is written.
             OSError: not all of `data` could be written; the error names the file.
         """
-        with self._opened() as fd:
-            done = os.fstat(fd).st_size - start
-            if not (0 <= done <= len(data) and self._ends_in(data[:done] if done else self._end, fd)):
+        with self._opened() as (fd, size):
+            done = size - start
+            if not (0 <= done <= len(data) and _ends_in(data[:done] if done else self._end, fd, size)):
                 raise LostFileError(self.path, "it was cut short or written by others")
             while done < len(data):
                 done += os.write(fd, data[done:])
@@ -87,7 +87,7 @@ class LocalEventFile:
         Raises:
             LostFileError: it may not be; what is written to the file from now on, neither.
         """
-        with self._opened() as fd:
+        with self._opened() as (fd, _size):
             try:
                 os.fsync(fd)
                 while self._unsynced:
@@ -99,8 +99,8 @@ class LocalEventFile:
     def cut(self, size: int) -> bool:
         """Leave out what comes after the first `size` bytes; return whether that was possible."""
         try:
-            with self._opened() as fd:
-                if os.fstat(fd).st_size > size:
+            with self._opened() as (fd, present):
+                if present > size:
                     os.ftruncate(fd, size)
         except OSError:
             return False
@@ -117,11 +117,6 @@ class LocalEventFile:
             if self._is_there():
                 os.unlink(self.path)
 
-    def _ends_in(self, data: bytes | memoryview, fd: int) -> bool:
-        """Whether these are the last bytes of the file."""
-        os.lseek(fd, -len(data), os.SEEK_END)
-        return os.read(fd, len(data)) == data
-
     def _is_there(self) -> bool:
         """Whether the path is that of the file; yes, if that cannot be known."""
         try:
@@ -132,14 +127,15 @@ class LocalEventFile:
             return True
 
     @contextmanager
-    def _opened(self) -> Iterator[int]:
-        """Open the file for appending and yield its descriptor; add the path to an OSError raised in the block."""
+    def _opened(self) -> Iterator[tuple[int, int]]:
+        """Open the file to append; yield its descriptor and size; add the path to an OSError raised in the block."""
         try:
             fd = os.open(self.path, os.O_RDWR | os.O_APPEND | _BINARY | _NONBLOCK | _NOFOLLOW)
             try:
-                if _owned(os.fstat(fd)) != self._identity:
+                status = os.fstat(fd)
+                if _owned(status) != self._identity:
                     raise LostFileError(self.path, _REPLACED)
-                yield fd
+                yield fd, status.st_size
             finally:
                 os.close(fd)
         except LostFileError:
@@ -153,6 +149,14 @@ class LocalEventFile:
 
 _END_BYTES = 64  # more than a record's checksum, which no other file has at that place
 _REPLACED = "it was removed, renamed or replaced"
+
+
+def _ends_in(data: bytes | memoryview, fd: int, size: int) -> bool:
+    """Whether these are the last bytes of a file of this size."""
+    if hasattr(os, "pread"):
+        return os.pread(fd, len(data), size - len(data)) == data
+    os.lseek(fd, size - len(data), os.SEEK_SET)
+    return os.read(fd, len(data)) == data
 
 
 def _owned(status: os.stat_result) -> tuple[int, int, int, int]:

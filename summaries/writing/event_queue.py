@@ -170,8 +170,8 @@ class EventQueue:
         return sum(len(batch.data) for batch in list(self._batches))
 
     def is_waiting(self) -> bool:
-        """Whether anything encoded is not in the file yet, or not on the disk."""
-        return bool(self._batches or self._unsynced)
+        """Whether anything is not in the file yet, or not on the disk."""
+        return bool(self.rows or self._batches or self._unsynced)
 
     def unsynced_bytes(self) -> int:
         """The number of bytes that are kept until they are on the disk."""
@@ -249,9 +249,10 @@ class EventQueue:
                     self._batches[: len(waiting)] = [first]
                 first.start = file.size()
             file.append(first.data, first.start)
-            _in_one_call(
-                partial(self._unsynced.extend, [first] if keep else []), partial(operator.delitem, self._batches, 0)
-            )
+            if keep:
+                _in_one_call(partial(self._unsynced.append, first), partial(operator.delitem, self._batches, 0))
+            else:
+                del self._batches[0]
 
     def forget_synced(self) -> None:
         """Forget what was written: it is on the disk. The caller holds the disk lock."""

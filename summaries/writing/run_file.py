@@ -242,7 +242,8 @@ class RunFile:
             self._add(add)
             return
         with self._now_lock:
-            self._write()  # what came before
+            if self.queue.is_waiting():
+                self._write()  # what came before
             self._add(add)
             try:
                 self._write()

@@ -14,12 +14,14 @@ size and the names may be there before the bytes.
 import hashlib
 import itertools
 import os
+import zlib
 from collections import Counter
 
 __all__ = ["MODELS", "SECTOR", "Disk", "states"]
 
 MODELS = ("strict", "ordered", "parents")
 SECTOR = 512
+_MIXED = 8
 _MOST_ALONE = 12  # pending changes of names that are left out one by one
 
 
@@ -287,7 +289,9 @@ class Disk:
             for changes in kept:
                 self._note(entries, changes)
             for torn in _TORN:
-                yield self._tree(entries, torn)
+                yield self._tree(entries, lambda _path, torn=torn: torn)
+            for seed in range(_MIXED):  # each file in a way of its own
+                yield self._tree(entries, lambda path, seed=seed: _TORN[zlib.crc32(path.encode(), seed) % len(_TORN)])
 
     def _kept(self):
         """Yield which pending changes of names are kept."""
@@ -314,7 +318,7 @@ class Disk:
                     tree[place] = None
                     left.append((what, place))
                 else:
-                    tree[place] = torn(what.durable, bytes(what.data))
+                    tree[place] = torn(place)(what.durable, bytes(what.data))
         return tree
 
 

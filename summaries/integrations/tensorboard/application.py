@@ -45,7 +45,8 @@ def application(logdir: str, flags: Any) -> Application:
     megabytes = getattr(flags, "gradledger_memory_mb", _DEFAULT_MB)
     audit = as_config(getattr(flags, "gradledger_config", "") or None)
     given = getattr(flags, "gradledger_hosts", "") or ""
-    is_local = not getattr(flags, "bind_all", False) and (getattr(flags, "host", None) or "localhost") in {*_LOCAL, "::1"}
+    listens = "" if getattr(flags, "bind_all", False) else getattr(flags, "host", None) or "localhost"
+    is_local = listens in {*_LOCAL, "::1"}
     hosts = {*_LOCAL, *filter(None, map(str.strip, given.lower().split(",")))} if is_local else None
     return Application(Library(places, audit, megabytes << 20), hosts)
 
