@@ -11,7 +11,7 @@ import itertools
 import math
 import os
 import sys
-import warnings
+import threading
 from collections import Counter
 
 import pytest
@@ -92,6 +92,7 @@ class Trial:
     def __init__(self, logdir, **options):
         self.writer = EventFileWriter(logdir / str(next(self.numbers)), flusher=self.flusher, **options)
         self.tried, self.accepted = [], []
+        self.others = []  # threads
         self._steps = itertools.count()
 
     def add(self, tag="loss"):
@@ -133,6 +134,9 @@ class Trial:
         self.add()
 
     def check(self):
+        for thread in self.others:
+            thread.join(60)
+            assert not thread.is_alive(), "two threads wait for each other"
         self.writer.close()
         found = Counter(step for path in self.writer.paths for step, _, _ in scalars(path))
         assert set(found.values()) <= {1}, "an event is there twice"
@@ -169,21 +173,16 @@ def settled(tmp_path_factory):
             trial.check()
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=["usual", "at once", "fsync"])
-@pytest.mark.parametrize("handler", HANDLERS)
-@pytest.mark.parametrize("call", CALLS)
-def test_a_handler_between_any_two_instructions(tmp_path, monkeypatch, call, handler, options):
-    monkeypatch.setattr("os.fsync", lambda _fd: None)
-    warnings.simplefilter("ignore", RuntimeWarning)  # a flush inside of a flush says that it cannot
-    only = handler == "interrupt"
+def tried_at_each(tmp_path, call, act, options, *, only):
+    """Try a call again and again, and do something before each of its instructions; `act` gets the trial."""
     begun = begin(tmp_path, call, **options)
     counting = Interrupter(None, None, only_where_signals_come=only)
     counting.run(getattr(begun, call))
     begun.check()
-    assert counting.count > 10
+    assert counting.count > 5
     for at in range(counting.count):
         trial = begin(tmp_path, call, **options)
-        interrupter = Interrupter(at, getattr(trial, handler), only_where_signals_come=only)
+        interrupter = Interrupter(at, lambda trial=trial: act(trial), only_where_signals_come=only)
         try:
             interrupter.run(getattr(trial, call))
         except InterruptError:
@@ -191,4 +190,41 @@ def test_a_handler_between_any_two_instructions(tmp_path, monkeypatch, call, han
         try:
             trial.check()
         except AssertionError as error:
-            raise AssertionError(f"{handler} before instruction {at} of {call}: {error}") from error
+            raise AssertionError(f"before instruction {at} of {call}: {error}") from error
+
+
+@pytest.mark.filterwarnings("ignore:a flush of")  # a flush inside of a flush says that it cannot
+@pytest.mark.parametrize(
+    ("call", "handler", "options"),
+    [
+        *((call, handler, {}) for call in CALLS for handler in HANDLERS),
+        *(
+            (call, handler, options)
+            for call in ("add", "flush", "close")
+            for handler in ("add", "close", "interrupt")
+            for options in OPTIONS[1:]
+        ),
+    ],
+)
+def test_a_handler_between_any_two_instructions(tmp_path, monkeypatch, call, handler, options):
+    monkeypatch.setattr("os.fsync", lambda _fd: None)
+    only = handler == "interrupt"
+    tried_at_each(tmp_path, call, lambda trial: getattr(trial, handler)(), options, only=only)
+
+
+@pytest.mark.filterwarnings("ignore:a flush of")
+@pytest.mark.parametrize("other", ["add", "flush", "close"])
+@pytest.mark.parametrize("call", ["add_to_new_tag", "flush", "close", "closed_and_add"])
+def test_another_thread_between_any_two_instructions(tmp_path, call, other):
+    """It does what it can while this one stands still, and the rest when this one goes on."""
+    threads = []
+
+    def act(trial):
+        thread = threading.Thread(target=getattr(trial, other))
+        thread.start()
+        thread.join(0.002)  # it may wait for a lock that this one holds
+        threads.append(thread)
+        trial.others.append(thread)
+
+    tried_at_each(tmp_path, call, act, {}, only=False)
+    assert threads
