@@ -37,9 +37,10 @@ from summaries.values import as_count, as_float, as_step, as_tag
 from summaries.wire.protobuf import OurBytes, message_bytes
 from summaries.wire.records import frame
 from summaries.wire.scalars import as_float32, encode_summary_event
+from summaries.writing.current_file import Destination
 from summaries.writing.event_queue import pack_row
 from summaries.writing.flusher import Flusher, flusher_for
-from summaries.writing.run_file import Destination, RunFile
+from summaries.writing.run_file import RunFile
 from summaries.writing.shadowed import computed
 
 if TYPE_CHECKING:

@@ -21,81 +21,31 @@ what it logged comes behind.
 from __future__ import annotations
 
 import contextlib
+import copy
 import logging
 import threading
 import warnings
 from collections import deque
 from functools import partial
-from struct import Struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from summaries import wire
 from summaries.kinds.metadata import MetadataOnce
-from summaries.storage.files import create_event_file
-from summaries.storage.names import is_remote
-from summaries.storage.nowhere import NowhereEventFile
-from summaries.storage.protocols import LostFileError
-from summaries.wire.records import frame
+from summaries.writing.current_file import CurrentFile
 from summaries.writing.event_queue import NEVER, Deferred, EventQueue, held_by_this_thread, pack_row
-from summaries.writing.process_hooks import at_exit, close_at_last, close_before_store, look_after
+from summaries.writing.process_hooks import at_exit, close_at_last, look_after
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
-    from summaries.storage.files import EventFile
+    from summaries.writing.current_file import Destination
     from summaries.writing.flusher import Flusher
 
-__all__ = ["CLOSED", "FORKED", "OPEN", "TRANSITIONS", "Destination", "RunFile"]
+__all__ = ["CLOSED", "FORKED", "OPEN", "TRANSITIONS", "RunFile"]
 
 _logger = logging.getLogger("summaries")
 
-_TIME = Struct("<cd")  # Event.wall_time, …
-_VERSION = b"\x1a\x0dbrain.Event:2\x52\x0c\x0a\x0agradledger"  # … .file_version and .source_metadata.writer
 _WAKE_BYTES = 4 << 20  # enough to wake the background thread early
 _MOST_TRIES = 10_000  # while other threads close what this one opens, or log what it closes
-
-
-class Destination(NamedTuple):
-    """Where a run's event files go.
-
-    Attributes:
-        directory: the run's directory, or its address; created with the first file.
-        suffix: the end of the files' names.
-        storage_options: for an address, the options of its file system.
-        write_to_disk: if False, nothing is written anywhere.
-    """
-
-    directory: str
-    suffix: str = ""
-    storage_options: Mapping[str, object] | None = None
-    write_to_disk: bool = True
-
-    def begin_file(self, now: float, purge_step: int | None = None) -> EventFile:
-        """A new event file that contains its first records.
-
-        Args:
-            now: seconds since the epoch.
-            purge_step: supersedes the events of the run's earlier files at this step and later; None for none.
-
-        Raises:
-            OSError: the file cannot be created.
-        """
-        first = frame((_TIME.pack(b"\x09", now) if now else b"") + _VERSION)
-        file: EventFile = NowhereEventFile()
-        if self.write_to_disk:
-            file = create_event_file(self.directory, now, self.suffix, first, self.storage_options)
-        if purge_step is not None:
-            session = wire.pb.SessionLog(status=wire.pb.SessionLog.START)
-            start = wire.pb.Event(wall_time=now, step=purge_step, session_log=session)
-            first += 2 * frame(start.SerializeToString())  # TensorBoard's Python loader ignores a run's first START
-        try:
-            file.append(first, 0)
-        except OSError:
-            file.discard()  # otherwise each retry would leave a file behind
-            raise
-        if self.write_to_disk and is_remote(self.directory):
-            close_before_store(self.directory.partition("://")[0])
-        return file
 
 
 OPEN, CLOSED, FORKED = "open", "closed", "forked"
@@ -134,12 +84,11 @@ class RunFile:
     ) -> None:
         self.destination, self.flusher = destination, flusher
         self.max_queue, self.max_bytes = max_queue, max_bytes
-        self._purge_step, self._fsync, self._clock = purge_step, fsync, clock
+        self._fsync = fsync
+        self._current = CurrentFile(destination, purge_step=purge_step, keep=fsync, most_kept=max_bytes, clock=clock)
         self._at_once = not (max_queue and flusher.flush_secs)
-        self._paths: list[list[str]] = []  # of every file so far; one in a store is several objects
         self._state = CLOSED
-        self._write_failed = self._resumed = self._is_empty = self._left = False
-        self._lost: LostFileError | None = None  # why the file is not written to any more
+        self._write_failed = self._resumed = self._is_empty = self._begun = False
         self._make_queue()
         self._begin_file()
 
@@ -160,7 +109,7 @@ class RunFile:
         """What a copy of a closed file gets: everything but what holds waiting events, and the locks."""
         here = {"queue", "metadata", "_errors", "_disk_lock", "_open_lock", "_now_lock"}
         state = {name: value for name, value in self.__dict__.items() if name not in here}
-        return state | {"_file": NowhereEventFile(self.path), "_paths": [self.paths]}
+        return state | {"_current": copy.copy(self._current)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -169,18 +118,18 @@ class RunFile:
         look_after(self)
 
     def __del__(self) -> None:
-        if "_file" in self.__dict__:  # absent if __init__ failed
+        if self.__dict__.get("_begun"):  # not if __init__ failed
             close_at_last(self)
 
     @property
     def path(self) -> str:
         """The file being written."""
-        return self._file.path
+        return self._current.file.path
 
     @property
     def paths(self) -> list[str]:
         """Every file so far."""
-        return [path for paths in self._paths for path in paths]
+        return self._current.paths
 
     @property
     def closed(self) -> bool:
@@ -249,7 +198,7 @@ class RunFile:
                 self._write()
             except OSError:
                 with self._disk_lock:
-                    self.queue.withdraw(self._file)
+                    self.queue.withdraw(self._current.file)
                 raise
 
     def resume(self) -> None:
@@ -281,10 +230,11 @@ class RunFile:
         self.flusher.add(self)  # first: if no thread can be started, no file is left behind
         try:
             with self._disk_lock:
-                self._change_file()
+                self._current.begin(self.queue, self.metadata)
         except BaseException:
             self.flusher.remove(self)
             raise
+        self._begun = True
         self._change("begin")
         self._write_failed = False
         self._is_empty = True
@@ -294,27 +244,6 @@ class RunFile:
         look_after(self)
         self.queue.limit = NEVER  # the first call notices that it is the first
         self.queue.unseal()  # last: a handler that closes the file before finds it closed
-
-    def _change_file(self) -> None:
-        """Go on in a new file; the caller holds the disk lock."""
-        file = self.destination.begin_file(self._clock(), self._purge_step)
-        self._file, self._lost, self._begins_at = file, None, file.size()
-        self._paths.append(file.paths)
-        self._purge_step = None  # only the first file purges; later ones continue it
-        self.queue.begin_file()
-        self.metadata.begin_file()
-
-    def _leave_file(self, reason: LostFileError) -> None:
-        """Go on in a new file, which has all that is not safely in this one; the caller holds the disk lock."""
-        old, size = self._file, self.queue.durable_size()
-        self._change_file()
-        # What is in the new file is not in this one.
-        if size is not None and size < old.size() and old.cut(size) and size == self._begins_at:
-            old.discard()
-            self._paths.remove(old.paths)
-        if not self._left:
-            self._left = True
-            _logger.warning("%s: %s; what follows goes to %s", old.path, reason.strerror, self.path)
 
     def close(self) -> None:
         """As EventFileWriter.close."""
@@ -404,10 +333,7 @@ class RunFile:
             return False
         try:
             with self._disk_lock:
-                try:
-                    self._write_file(fsync=fsync)
-                except LostFileError:
-                    self._write_file(fsync=fsync)  # in a new file; if that is lost, too, so is the next
+                self._current.write(self.queue, self.metadata, sync=fsync)
         except OSError:
             self._write_failed = True
             raise
@@ -416,21 +342,6 @@ class RunFile:
             self._errors.clear()  # it concerned events that are now written
         self._let_calls_pass()
         return True
-
-    def _write_file(self, *, fsync: bool) -> None:
-        """Write what is encoded, in a new file if this one is lost; with `fsync`, until it is on the disk."""
-        if self._lost is not None:
-            if not self.queue.is_waiting():
-                return
-            self._leave_file(self._lost)
-        try:
-            self.queue.write(self._file, keep=self._fsync)
-            if fsync or self.queue.unsynced_bytes() >= self.max_bytes:
-                self._file.sync()
-                self.queue.forget_synced()
-        except LostFileError as error:
-            self._lost = error
-            raise
 
     def _raise_error(self) -> None:
         """Raise the background thread's error, if there is one, once."""
@@ -461,7 +372,7 @@ class RunFile:
             return f"an error was found when {self.path} was closed"
         kept = ""
         with contextlib.suppress(Exception), self._disk_lock:
-            kept = self._file.keep(self.queue.waiting())
+            kept = self._current.file.keep(self.queue.waiting())
         self.queue.clear()
         with contextlib.suppress(Exception):
             self.close()
@@ -474,8 +385,8 @@ class RunFile:
     def after_fork_in_child(self) -> None:
         """Leave the file and the waiting events to the parent; the child's own events go to a new file."""
         self._change("fork")
-        self._file = NowhereEventFile(self.path)
-        self._write_failed, self._lost = False, None
+        self._current.forget()
+        self._write_failed = False
         self.queue.clear()
         self.queue.seal()
         self.metadata.begin_file()

@@ -58,7 +58,8 @@ from summaries import SummaryWriter
 writer = SummaryWriter(os.path.join(root, "new", "run"), flush_secs=math.inf, fsync=FSYNC)
 for step in range(100):
     writer.add_scalar("loss", step, step)
-    if step % 20 == 19:
+    if step % 5 == 4:
+        writer.add_text("note", "x" * 2000, step)
         writer.flush()
         confirm()
 writer.add_scalar("loss", 100, 100)
@@ -72,7 +73,7 @@ confirm()
 
 def check_synced_writer(root, _source, confirmed):
     steps = points_of(os.path.join(root, "new", "run"))
-    want = [0, 20, 40, 60, 80, 100, 101, 102][confirmed]
+    want = [*range(0, 101, 5), 101, 102][confirmed]
     assert steps[:want] == list(range(want)), f"of {want} points that were flushed, {len(steps)} are there"
     assert len(set(steps)) == len(steps)
 

@@ -146,7 +146,7 @@ def broken(logdir, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", writer.path)
 
-    monkeypatch.setattr(type(writer._run_file._file), "append", full)
+    monkeypatch.setattr(type(writer._run_file._current.file), "append", full)
     writer.add_scalar("loss", 0.5, 1)
     writer.add_scalar("loss", 0.5, 2)
     return writer
