@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from summaries.execution.tasks import Died, run_tasks
 from summaries.patterns import matcher
+from summaries.storage.durable import remove_leftovers
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import relative
 from summaries.tools.exporting.manifest import Entry, Manifest, fingerprint, part_name
@@ -64,6 +65,7 @@ def export_dataset(
         for error in closed:
             on_error(error)
     manifest = Manifest.of(target, access.get("storage_options"))
+    remove_leftovers(target)  # of an address, there are none
     update = _DatasetUpdate(manifest, files, _looked_at(path, runs, closed), delete=delete)
     if (manifest.tags, manifest.latest) != (tags, latest):
         update.forget(every=True)  # also runs that are not wanted now: the manifest says that all are like this
