@@ -21,7 +21,7 @@ __all__ = ["MODELS", "SECTOR", "Disk", "states"]
 
 MODELS = ("strict", "ordered", "parents")
 SECTOR = 512
-_MIXED = 10
+_MIXED = 14
 _MOST_ALONE = 12  # pending changes of names that are left out one by one
 
 
