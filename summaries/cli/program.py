@@ -75,7 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as exit_:  # after --help and --version
         return exit_.exit_code
     except click.ClickException as error:
-        vars(error)["message"] = printable(error.message)  # click shows it as it is
+        if not isinstance(error, _HELP):
+            vars(error)["message"] = printable(error.message)  # click shows it as it is
         error.show()
         return error.exit_code
     except BrokenPipeError:  # the reader of our output, such as `head`, has gone
@@ -91,6 +92,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         return 2
     return status
+
+
+_HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())  # the help, of many lines; click 8.1 has no such error
 
 
 class _Program(click.Group):
