@@ -13,6 +13,7 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 	tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
 TOOLS := bench build cluster conformance docs frameworks notebook package stores
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
+POWER := tests/crash tests/unit/summaries/writing/test_run_file_instructions.py
 PARALLEL := --numprocesses 2 --dist loadfile
 # Scripts of the pages and of the documentation, and their tests.
 SCRIPTS := summaries/auditing/report/page summaries/integrations/tensorboard/page docs/_static $(JAVASCRIPT)
@@ -32,20 +33,24 @@ export UV_HTTP_RETRIES := 10
 # may find one in any later test. That is told, and fails none of the tests that use these; it fails all others.
 WITH_OTHERS := -W default::pytest.PytestUnraisableExceptionWarning
 
-.PHONY: demo test strange native alone elsewhere docs conformance stores cluster frameworks notebook javascript plugin package constraints bench bench-quick papers pictures lint types layers proto format clean
+.PHONY: demo test crash strange native alone elsewhere docs conformance stores cluster frameworks notebook javascript plugin package constraints bench bench-quick papers pictures lint types layers proto format clean
 
 demo: native
 	$(BIN)/python examples/sequential_digits.py
 
 # What kills processes, and what draws in a browser, comes by itself, with only checks beside it that use one processor.
 test: native lint layers
-	$(BIN)/python -m pytest $(PARALLEL) $(addprefix --ignore=,$(ALONE))
+	$(BIN)/python -m pytest $(PARALLEL) $(addprefix --ignore=,$(ALONE) $(POWER))
 	$(MAKE) --jobs 2 --output-sync=target alone types elsewhere
 
 # The tests on a strange machine: settings and an order that are drawn at random. The seed is printed; DRAW='--seed 7' draws
 # it again, and `DRAW='--draws 20'` makes twenty.
 strange: native
 	$(BIN)/python tests/strange.py $(DRAW) $(addprefix --ignore=,$(ALONE))
+
+# What is left after a loss of power at any system call (needs strace), and a handler of a signal at any instruction.
+crash: native
+	$(BIN)/python -m pytest $(PARALLEL) -s $(POWER)
 
 # The compiled code for this system, if that is not up to date; `python -m summaries.native.building --all` for all.
 native: $(VENV)/.ready

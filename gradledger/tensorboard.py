@@ -44,6 +44,15 @@ class GradledgerLoader(base_plugin.TBLoader):  # type: ignore[misc]
             help="The TOML file that says what gradledger's audit looks for; as in `gradledger audit --config`.",
         )
 
+        group.add_argument(
+            "--gradledger_hosts",
+            metavar="NAMES",
+            type=str,
+            default="",
+            help="Under which names, between commas, a proxy on this machine makes TensorBoard known. Without "
+            "--bind_all or --host, our page is only given to browsers that ask localhost.",
+        )
+
     def load(self, context: base_plugin.TBContext) -> GradledgerPlugin:
         """Make the plugin."""
         return GradledgerPlugin(context)

@@ -3,10 +3,11 @@
     <directory>/
         checkpoint               JSON: {"checkpoints": {name: secs, …}, "kept": {name: secs, …}}, the latest one last
         model-100.safetensors    one file per checkpoint
-        .model.k3x9.saving/      work in progress; if the process is killed, it stays for at least an hour
+        .gradledger.k3x9.tmp/    work in progress; if the process is killed, it stays for at least an hour
 
-A checkpoint is written below `.saving`, synced to the disk, and only then moved to its name; the same goes for the
-list. So if the process is killed or the machine loses power at any moment, the previous checkpoint stays whole.
+A checkpoint is written elsewhere, synced to the disk, and only then moved to its name; the same goes for the list, as
+`summaries.storage.durable` says. So if the process is killed or the machine loses power at any moment, the previous
+checkpoint stays whole; and when save() returns, the new one is on the disk, with the names of all directories above it.
 
 The list names a checkpoint from just before it appears until after it is removed; only files that exist count. So every
 checkpoint that a killed process leaves is listed, and the next save removes those that are due. The list only names
@@ -20,8 +21,6 @@ import errno
 import json
 import os
 import re
-import shutil
-import tempfile
 import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +29,8 @@ try:
     import fcntl
 except ImportError:  # Windows: savers in one directory must take turns themselves
     fcntl = None  # type: ignore[assignment]
+
+from summaries.storage.durable import make_directories, remove_leftovers, scratch_beside, sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -41,9 +42,7 @@ __all__ = ["SUFFIX", "CheckpointList", "Keeping", "latest_checkpoint", "read_arr
 
 SUFFIX = ".safetensors"
 _LIST = "checkpoint"
-_SAVING = ".saving"
 _STEPPED = re.compile(r"-\d+" + re.escape(SUFFIX) + "$")
-_STALE_SECS = 3600.0
 _LOCK_TRIES, _LOCK_PAUSE_SECS = 1000, 0.01
 _changing: set[int] = set()  # the threads that are changing a list
 
@@ -141,9 +140,9 @@ def write_checkpoint(path: str, arrays: Mapping[str, NDArray[Any]], keeping: Kee
     """
     directory, name = os.path.split(path)
     directory = directory or os.curdir
-    os.makedirs(directory, exist_ok=True)
-    _remove_stale(directory, keeping.stem)
-    with _scratch(directory, keeping.stem) as scratch:
+    grown = make_directories(directory)
+    remove_leftovers(directory)
+    with scratch_beside(path) as scratch:
         new, new_list = os.path.join(scratch, name), os.path.join(scratch, _LIST)
         _write_arrays(new, arrays, path)
         with _alone_in(directory):
@@ -151,12 +150,13 @@ def write_checkpoint(path: str, arrays: Mapping[str, NDArray[Any]], keeping: Kee
             with open(new_list, "w", encoding="utf-8") as file:
                 json.dump(listing._asdict(), file, indent=1)
             os.chmod(new, os.stat(new_list).st_mode)  # as the umask says: safetensors' own files are private
-            _sync(new)
-            _sync(new_list)
+            sync(new)
+            sync(new_list)
             os.replace(new_list, os.path.join(directory, _LIST))
-            _sync(directory)
+            sync(directory)
             os.replace(new, path)
-            _sync(directory)  # it exists before an older one is removed
+            for changed in (directory, *grown):
+                sync(changed)  # it exists before an older one is removed
             for old in going:
                 with contextlib.suppress(OSError):
                     os.remove(os.path.join(directory, old))
@@ -223,15 +223,6 @@ def _by_age(directory: str) -> dict[str, float]:
 
 
 @contextlib.contextmanager
-def _scratch(directory: str, stem: str) -> Iterator[str]:
-    scratch = tempfile.mkdtemp(dir=directory, prefix=f".{stem}.", suffix=_SAVING)
-    try:
-        yield scratch
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
-@contextlib.contextmanager
 def _alone_in(directory: str) -> Iterator[None]:
     """Let one saver at a time, among threads and processes, change the list of a directory.
 
@@ -258,25 +249,3 @@ def _alone_in(directory: str) -> Iterator[None]:
         with contextlib.suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_UN)  # after a mere close, a forked child would still hold it
         os.close(handle)
-
-
-def _remove_stale(directory: str, stem: str) -> None:
-    """Remove leftovers of killed savers; recent ones may belong to another process that is still saving."""
-    with os.scandir(directory) as found:
-        left = [entry for entry in found if entry.name.startswith(f".{stem}.") and entry.name.endswith(_SAVING)]
-    for entry in left:
-        with contextlib.suppress(OSError):
-            if time.time() - entry.stat().st_mtime > _STALE_SECS:
-                shutil.rmtree(entry.path)
-
-
-def _sync(path: str) -> None:
-    """Return when the file, or the directory's names, are on the disk."""
-    posix = hasattr(os, "O_DIRECTORY")
-    if os.path.isdir(path) and not posix:
-        return  # Windows cannot open a directory
-    descriptor = os.open(path, os.O_RDONLY if posix else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -98,6 +98,9 @@ class Saver:
     ) -> str:
         """Write a checkpoint, whole or not at all. The arrays are read as they are, so save between two steps.
 
+        If the process is killed or the power is lost meanwhile, the checkpoint before is whole; when this returns, the
+        new one is on the disk.
+
         Args:
             save_path: a directory, created if missing, and the model's name.
             global_step: a number, or a Variable, that is appended to the name.

@@ -16,7 +16,7 @@ from click.shell_completion import CompletionItem, shell_complete
 from summaries.cli import commands
 from summaries.cli.commands.completion import COMPLETE
 from summaries.cli.views.faults import error_text
-from summaries.presenting.terminal import escape_what_cannot_be_encoded
+from summaries.presenting.terminal import escape_what_cannot_be_encoded, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as exit_:  # after --help and --version
         return exit_.exit_code
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return error.exit_code
     except BrokenPipeError:  # the reader of our output, such as `head`, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -88,6 +88,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         return 2
     return status
+
+
+def _show(error: click.ClickException) -> None:
+    """Print a mistake in the arguments, which click would show as they are."""
+    if not isinstance(error, _HELP):
+        vars(error)["message"] = printable(error.message)
+    error.show()
+
+
+_HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())  # the help, of many lines; click 8.1 has no such error
 
 
 class _Program(click.Group):

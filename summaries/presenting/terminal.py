@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["broken", "console", "encodes", "escape_what_cannot_be_encoded", "printable", "progress_bar", "shortened"]
 
 _UNBOUNDED = 1 << 20
+_MOST = 1 << 16  # characters of a text that is shown: a name or a message may be a gigabyte
 _SEPARATORS = (" ", "/", "_-=,:", ".")  # where lines are wrapped if possible, best first
 
 
@@ -79,12 +80,17 @@ def progress_bar(total: int | None) -> Iterator[Callable[[str, object], object]]
         yield lambda name, _result: progress.update(task, advance=1, description=printable(name))
 
 
-def printable(text: str) -> str:
-    r"""The text with control characters, which a terminal would obey, written as escape sequences.
+def printable(text: str, most: int | None = _MOST) -> str:
+    r"""The text as a terminal, a log or an annotation may show it, on one line: all that is not ours goes through here.
 
-    >>> printable("a\x1b[31mred")
-    'a\\x1b[31mred'
+    Control characters, ends of lines and marks that turn the direction of text, which a terminal or a reader would
+    obey, are written as escape sequences; of a text of more than `most` characters, the middle is left out.
+
+    >>> printable("a\x1b[31mred"), printable("abcdefgh", 4)
+    ('a\\x1b[31mred', 'ab… 4 more characters …gh')
     """
+    if most is not None and len(text) > most:
+        text = f"{text[: most // 2]}… {len(text) - most} more characters …{text[len(text) - most // 2 :]}"
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 

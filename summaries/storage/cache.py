@@ -5,24 +5,30 @@ There is one entry for each address:
     header: magic, SHA-256 of address and identity, size, CRC-32 of the bytes ─ then the file's bytes
 
 A file of the same identity is read from its entry without a request. If the file has grown, only what is new is
-fetched, provided that the bytes before it are still the same; any other file is fetched anew. An entry is written under
-another name and renamed, so that several processes can share a directory; a damaged entry is ignored. The entries used
-least recently are removed when there are too many bytes.
+fetched, provided that the bytes before it are still the same; any other file is fetched anew. An entry is written
+elsewhere and renamed, so that several processes can share a directory; a damaged entry is ignored. The entries used
+least recently are removed when there are too many bytes. Nothing of it is synced to the disk: after a loss of power,
+the checksums tell what is whole, and the rest is fetched again.
+
+A directory into which other users may write is not used: they could have us read what is no copy of the file.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import logging
 import os
+import re
 import struct
 import sys
-import tempfile
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from summaries.storage.durable import remove_leftovers, replaced, untrusted
 from summaries.storage.local import LocalFile
 from summaries.storage.protocols import chunks
 
@@ -34,11 +40,14 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_BYTES", "CachedFile", "CachedStorage", "cache_directory", "cache_root", "clear_cache"]
 
+_logger = logging.getLogger("summaries")
+
 MOST_BYTES = 10 << 30
 _SWEEP_BYTES = 256 << 20  # after writing so many, the cache is made smaller if it is too large
 _HEADER = struct.Struct("<8s32sQI12x")
 _MAGIC = b"GLCACHE1"
 _SUFFIX = ".events"
+_NAME = re.compile(r"[0-9a-f]{40}\.events")
 _SEAM_BYTES = 256  # a file continues an entry if this many bytes before the entry's end are the same
 
 
@@ -50,7 +59,8 @@ def cache_directory(cache: bool | str | os.PathLike[str]) -> str:
 
 
 def clear_cache(directory: str) -> tuple[int, int]:
-    """Remove all entries of a cache; return how many there were, and their bytes."""
+    """Remove all entries of a cache, and nothing else; return how many there were, and their bytes."""
+    remove_leftovers(directory)
     entries = _entries(directory)
     for entry in entries:
         with suppress(OSError):
@@ -85,14 +95,17 @@ class _Entry(NamedTuple):
 
 
 def _entries(directory: str) -> list[_Entry]:
-    """The entries of a cache, and what a process that was killed left, by the time of their last use."""
+    """The entries of a cache, by the time of their last use: what has the name of one, and begins as one."""
     entries = []
     with suppress(FileNotFoundError), os.scandir(directory) as listed:
         for item in listed:
-            if item.name.endswith((_SUFFIX, ".tmp")):
-                with suppress(OSError):
-                    status = item.stat()
-                    entries.append(_Entry(status.st_mtime_ns, status.st_size, item.path))
+            with suppress(OSError):
+                if _NAME.fullmatch(item.name) and item.is_file(follow_symlinks=False):
+                    with CachedFile(item.path) as entry:
+                        is_entry = entry.header() is not None
+                    if is_entry:
+                        status = item.stat()
+                        entries.append(_Entry(status.st_mtime_ns, status.st_size, item.path))
     return sorted(entries)
 
 
@@ -103,7 +116,7 @@ class _Header(NamedTuple):
 
 
 class _UnwritableError(Exception):
-    """The cache cannot be written, because the disk is full, for example."""
+    """The cache cannot be written, because the disk is full, for example, or has no use for what was fetched."""
 
 
 class CachedFile(LocalFile):
@@ -113,8 +126,14 @@ class CachedFile(LocalFile):
         path: the entry.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: it cannot be read, or is another user's.
     """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        if hasattr(os, "getuid") and os.fstat(self.fileno()).st_uid != os.getuid():
+            self.close()
+            raise PermissionError(errno.EPERM, "it belongs to another user", path)
 
     def read_range(self, start: int, size: int) -> bytes:
         """Read `size` bytes from offset `start` of the cached file; fewer only at its end."""
@@ -153,6 +172,9 @@ class CachedStorage:
         self._storage = storage
         self._directory = directory
         self._most_bytes = most_bytes
+        self._used = not (reason := untrusted(directory))
+        if reason:
+            _logger.warning("files are not kept in %s: %s", directory, reason)
         self._written = _SWEEP_BYTES  # the first file that is written shows whether there are too many
         self.poll_secs: float = storage.poll_secs
 
@@ -175,7 +197,7 @@ class CachedStorage:
         if isinstance(file, str) and scan_from is not None:
             listed = self._storage.discover(file, recursive=False)
             file = listed[0] if [stored.path for stored in listed] == [file] else file
-        if isinstance(file, str) or file.identity is None:
+        if isinstance(file, str) or file.identity is None or not self._used:
             return self._storage.open(file, scan_from, scan_to)
         is_later_part = scan_to is not None and scan_from != 0
         if cached := self._cached(file, check=not is_later_part):
@@ -213,6 +235,8 @@ class CachedStorage:
 
     def _cached(self, file: StoredFile, *, check: bool = True) -> CachedFile | None:
         """The entry of a file, if it has one; `check` reads it as a whole to see whether it is sound."""
+        if not self._used:
+            return None
         try:
             entry = CachedFile(path := self._path(file))
         except OSError:
@@ -257,32 +281,25 @@ class CachedStorage:
         return None
 
     def _write(self, file: StoredFile, content: Iterator[bytes]) -> None:
-        """Write the entry of a file."""
-        temporary = None
-        try:
+        """Write the entry of a file; not if it has another size than it should."""
+        with ExitStack() as stack:
             with _writing():
                 os.makedirs(self._directory, mode=0o700, exist_ok=True)
-                number, temporary = tempfile.mkstemp(".tmp", dir=self._directory)
-            with open(number, "wb") as entry:
-                size = crc = 0
+                new = stack.enter_context(replaced(self._path(file), durable=False))
+                entry = stack.enter_context(open(new, "wb"))
                 entry.seek(_HEADER.size)
-                for chunk in content:
-                    size, crc = size + len(chunk), zlib.crc32(chunk, crc)
-                    with _writing():
-                        entry.write(chunk)
+            size = crc = 0
+            for chunk in content:
+                size, crc = size + len(chunk), zlib.crc32(chunk, crc)
                 with _writing():
-                    entry.seek(0)
-                    entry.write(_HEADER.pack(_MAGIC, _key(file), size, crc))
-                    entry.flush()
-            if size == file.size:
-                with _writing():
-                    os.replace(temporary, self._path(file))
-                temporary = None
-                self._sweep(size)
-        finally:
-            if temporary is not None:
-                with suppress(OSError):
-                    os.unlink(temporary)
+                    entry.write(chunk)
+            if size != file.size:
+                raise _UnwritableError
+            with _writing():
+                entry.seek(0)
+                entry.write(_HEADER.pack(_MAGIC, _key(file), size, crc))
+                stack.close()
+        self._sweep(size)
 
     def _sweep(self, size: int) -> None:
         """Remove the entries used least recently, if there are too many bytes."""
@@ -290,6 +307,7 @@ class CachedStorage:
         if self._written < _SWEEP_BYTES and self._written < self._most_bytes:
             return
         self._written = 0
+        remove_leftovers(self._directory)
         entries = _entries(self._directory)
         total = sum(entry.size for entry in entries)
         for entry in entries:

@@ -15,9 +15,13 @@ _HIDDEN = "***"
 # s3://key:secret@bucket; a secret may contain a slash, and what follows a colon may be one up to the last @
 _USER = re.compile(r"(://)(?:[^/@:\s]*:\S*@|[^/@\s]+@)")
 _QUERY = re.compile(r"(https?://[^?\s]*\?)\S*")  # a signed URL
-_SIGNED = re.compile(r"(?i)\b([\w-]*(?:signature|credential|token|secret|password|sig)=)[^&\s]+")
+_SIGNED = re.compile(
+    r"(?i)\b([\w-]*(?:signature|credential|token|secret|passw(?:or)?d|passphrase|pwd|auth|key|sig)=)[^&\s]+"
+)
 _ADDRESS = re.compile(r"\w://[^?\s]*\?\S*")  # with a query
-_NAMES = re.compile(r"(?i)key|secret|token|password|passwd|credential|signature|sas|connection_string|cookie|auth")
+_NAMES = re.compile(
+    r"(?i)key|secret|token|passw(?:or)?d|passphrase|pwd|credential|signature|sas|connection_string|cookie|auth"
+)
 _SHORTEST = 4  # a shorter value would be found in the middle of words
 
 
@@ -62,5 +66,7 @@ def _secrets(options: Mapping[str, object], *, all_of_them: bool = False) -> Ite
         secret = all_of_them or _NAMES.search(str(name)) is not None
         if isinstance(value, Mapping):
             yield from _secrets(value, all_of_them=secret)
-        elif secret and isinstance(value, str):
-            yield value
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            yield from _secrets({str(at): each for at, each in enumerate(value)}, all_of_them=secret)
+        elif secret and isinstance(value, (str, bytes, bytearray)):
+            yield value if isinstance(value, str) else bytes(value).decode(errors="replace")

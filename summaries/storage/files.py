@@ -11,16 +11,17 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypedDict
 
 from summaries.storage.credentials import without_credentials
+from summaries.storage.durable import is_scratch, make_directories, replaced, sync
 from summaries.storage.local import LOCAL, LocalEventFile
-from summaries.storage.names import counter, event_file_name, is_remote
+from summaries.storage.names import event_file_name, is_remote
 from summaries.storage.protocols import EventFile, Storage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from contextlib import AbstractContextManager
     from types import ModuleType
     from typing import Unpack
@@ -34,8 +35,6 @@ __all__ = [
     "place_of",
     "read_file",
     "remembering",
-    "replaced",
-    "temporary_beside",
     "write_file",
     "write_temporary",
 ]
@@ -98,20 +97,25 @@ def create_event_file(
         ImportError: the directory is remote, and fsspec is not installed.
     """
     if is_remote(directory):
-        name = event_file_name(secs)
+        name = event_file_name(secs, unique=True)
         return _remote().RemoteEventFile(directory, name, suffix, version, storage_options or {})  # type: ignore[no-any-return]
     return LocalEventFile(directory, secs, suffix)
 
 
 def write_file(path: str, data: bytes, storage_options: Mapping[str, object] | None = None) -> None:
-    """Write a whole file, and create its directory if needed. A reader sees either the old file or the new one."""
+    """Write a whole file, and create its directory if needed. Whatever happens, there is the old file or the new one.
+
+    On a disk, it is there when this returns, even after a loss of power.
+    """
     if is_remote(path):
         _remote().write_file(path, data, storage_options or {})
         return
-    os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
+    grown = make_directories(os.path.dirname(path) or os.curdir)
     try:
-        with replaced(path) as temporary, open(temporary, "wb") as file:
+        with replaced(path) as new, open(new, "wb") as file:
             file.write(data)
+        for directory in grown:
+            sync(directory)
     except OSError as error:
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), path) from error
 
@@ -138,16 +142,17 @@ def read_file(path: str, storage_options: Mapping[str, object] | None = None) ->
 
 
 def is_vacant(path: str, storage_options: Mapping[str, object] | None = None) -> bool:
-    """Whether there is nothing at a path or an address, or an empty directory."""
+    """Whether there is nothing at a path or an address, or an empty directory; work in progress is nothing."""
     if is_remote(path):
         return _remote().is_vacant(path, storage_options or {})  # type: ignore[no-any-return]
-    return not os.path.lexists(path) or (os.path.isdir(path) and not os.listdir(path))
+    return not os.path.lexists(path) or (os.path.isdir(path) and all(map(is_scratch, os.listdir(path))))
 
 
 def created(path: str, storage_options: Mapping[str, object] | None = None) -> AbstractContextManager[str]:
-    """The path of a temporary file to write in a `with` block, which then takes the place of this file or address.
+    """The path of a new file to write in a `with` block, which then takes the place of this file or address.
 
-    If the block fails, what was there is still there. What is not a regular file, such as a pipe, is written itself.
+    If the block fails, what was there is still there; after it, what is new is on the disk, or in the store. What is
+    not a regular file, such as a pipe, is written itself.
 
     Raises:
         OSError: the path is a directory; or, at the end of the block, the file could not be put there.
@@ -159,33 +164,6 @@ def created(path: str, storage_options: Mapping[str, object] | None = None) -> A
     if os.path.exists(path) and not os.path.isfile(path):
         return nullcontext(path)
     return replaced(os.path.realpath(path))
-
-
-@contextmanager
-def replaced(path: str) -> Iterator[str]:
-    """A temporary file beside a file, which replaces it if the block succeeds, and is removed if not."""
-    temporary = temporary_beside(path)
-    try:
-        with open(temporary, "xb"):
-            pass  # so that a directory which does not exist is told before the work
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, path) from None
-    try:
-        yield temporary
-        if os.path.exists(path):
-            import shutil  # noqa: PLC0415 - takes a while to import, and most writers replace no file
-
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def temporary_beside(path: str) -> str:
-    """A temporary name in the directory of a path, which is not an event file's."""
-    return os.path.join(os.path.dirname(path), f".gradledger.{os.getpid()}.{next(counter)}.tmp")
 
 
 def _remote() -> ModuleType:

@@ -9,21 +9,26 @@ from contextlib import contextmanager, nullcontext, suppress
 from io import FileIO
 from typing import TYPE_CHECKING
 
+from summaries.storage.durable import is_scratch, make_directories, sync
 from summaries.storage.names import event_file_name, is_event_file
-from summaries.storage.protocols import ReplacedError, StoredFile
+from summaries.storage.protocols import LostFileError, ReplacedError, StoredFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-__all__ = ["LOCAL", "LocalEventFile", "LocalFile", "LocalStorage"]
+__all__ = ["LOCAL", "LocalEventFile", "LocalFile", "LocalStorage", "descriptor"]
 
 _BINARY = getattr(os, "O_BINARY", 0)  # without it, Windows translates line endings
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # without it, opening a pipe waits for a writer
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)  # without it, opening a link opens what it leads to
 
 
 class LocalEventFile:
     """A new event file that only this process appends to.
+
+    It is known by its device, inode and owner and by the bytes written, not by its path: nothing is written to what
+    somebody else put there, be it a file, a link or a pipe.
 
     Args:
         directory: where to create it; created if it does not exist.
@@ -39,19 +44,25 @@ class LocalEventFile:
     """
 
     def __init__(self, directory: str, secs: float, suffix: str = "") -> None:
-        os.makedirs(directory, exist_ok=True)
+        self._unsynced = [*make_directories(directory), directory]  # their new names are not on the disk yet
         while True:
             self.path: str = os.path.join(directory, event_file_name(secs, suffix))
             try:
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o666))
+                fd = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o666)
             except FileExistsError:
                 continue  # another container's process with our host name and pid: take the next number
             break
+        try:
+            self._identity = _owned(os.fstat(fd))
+        finally:
+            os.close(fd)
         self.paths: list[str] = [self.path]
+        self._size = 0
+        self._end = b""  # the last bytes that were appended
 
     def size(self) -> int:
-        """The file's size in bytes."""
-        return os.stat(self.path).st_size
+        """The number of bytes appended so far."""
+        return self._size
 
     def append(self, data: bytes | memoryview, start: int) -> None:
         """Append the part of `data` that is not written yet; its first byte belongs at offset `start`.
@@ -59,42 +70,98 @@ class LocalEventFile:
         An earlier call that failed or was interrupted may have written a part of it; the file's size shows how much.
 
         Raises:
+            LostFileError: the file is not what was written, or no longer at its path; nothing is written.
             OSError: not all of `data` could be written; the error names the file.
         """
-        with self._opened() as fd:
-            while (done := os.fstat(fd).st_size - start) < len(data):
-                if done < 0:
-                    raise OSError(errno.EIO, "another process truncated the file")
-                os.write(fd, data[done:])
+        with self._opened() as (fd, size):
+            done = size - start
+            if not (0 <= done <= len(data) and _ends_in(data[:done] if done else self._end, fd, size)):
+                raise LostFileError(self.path, "it was cut short or written by others")
+            while done < len(data):
+                done += os.write(fd, data[done:])
+        self._size, self._end = start + len(data), bytes(data[-_END_BYTES:])
 
     def sync(self) -> None:
-        """Wait until everything appended is on the disk, and so is the file's name."""
-        with self._opened() as fd:
-            os.fsync(fd)
-        if hasattr(os, "O_DIRECTORY"):
-            directory = os.open(os.path.dirname(self.path) or os.curdir, os.O_RDONLY | os.O_DIRECTORY)
+        """Wait until everything appended is on the disk, and so are the names of the file and of new directories.
+
+        Raises:
+            LostFileError: it may not be; what is written to the file from now on, neither.
+        """
+        with self._opened() as (fd, _size):
             try:
-                os.fsync(directory)
-            finally:
-                os.close(directory)
+                os.fsync(fd)
+                while self._unsynced:
+                    sync(self._unsynced[-1])
+                    self._unsynced.pop()
+            except OSError as error:
+                raise LostFileError(self.path, f"the disk did not take it: {error.strerror or error}") from error
+
+    def cut(self, size: int) -> bool:
+        """Leave out what comes after the first `size` bytes; return whether that was possible."""
+        try:
+            with self._opened() as (fd, present):
+                if present > size:
+                    os.ftruncate(fd, size)
+        except OSError:
+            return False
+        self._size, self._end = size, b""
+        return True
+
+    def keep(self, data: bytes) -> str:
+        """Raise OSError: what one disk does not take is not put on another."""
+        raise OSError(errno.EIO, "it is kept nowhere else", self.path)
 
     def discard(self) -> None:
         """Remove the file."""
         with suppress(OSError):
-            os.unlink(self.path)
+            if self._is_there():
+                os.unlink(self.path)
+
+    def _is_there(self) -> bool:
+        """Whether the path is that of the file; yes, if that cannot be known."""
+        try:
+            return _owned(os.lstat(self.path)) == self._identity
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            return True
 
     @contextmanager
-    def _opened(self) -> Iterator[int]:
-        """Open the file for appending and yield its descriptor; add the path to an OSError raised in the block."""
+    def _opened(self) -> Iterator[tuple[int, int]]:
+        """Open the file to append; yield its descriptor and size; add the path to an OSError raised in the block."""
         try:
-            fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | _BINARY)
+            fd = os.open(self.path, os.O_RDWR | os.O_APPEND | _BINARY | _NONBLOCK | _NOFOLLOW)
             try:
-                yield fd
+                status = os.fstat(fd)
+                if _owned(status) != self._identity:
+                    raise LostFileError(self.path, _REPLACED)
+                yield fd, status.st_size
             finally:
                 os.close(fd)
+        except LostFileError:
+            raise
         except OSError as error:
+            if not self._is_there():
+                raise LostFileError(self.path, _REPLACED) from error
             message = error.strerror or str(error)
             raise OSError(error.errno or errno.EIO, message, self.path) from error
+
+
+_END_BYTES = 64  # more than a record's checksum, which no other file has at that place
+_REPLACED = "it was removed, renamed or replaced"
+
+
+def _ends_in(data: bytes | memoryview, fd: int, size: int) -> bool:
+    """Whether these are the last bytes of a file of this size."""
+    if hasattr(os, "pread"):
+        return os.pread(fd, len(data), size - len(data)) == data
+    os.lseek(fd, size - len(data), os.SEEK_SET)
+    return os.read(fd, len(data)) == data
+
+
+def _owned(status: os.stat_result) -> tuple[int, int, int, int]:
+    """What a file is, whatever its path. Its inode may soon be another file's when it is gone: the bytes tell."""
+    return stat.S_IFMT(status.st_mode), status.st_dev, status.st_ino, status.st_uid
 
 
 class LocalFile(FileIO):
@@ -108,7 +175,7 @@ class LocalFile(FileIO):
     """
 
     def __init__(self, path: str) -> None:
-        super().__init__(_descriptor(path), "rb")
+        super().__init__(descriptor(path), "rb")
 
     def read_range(self, start: int, size: int) -> bytes:
         """Read `size` bytes from offset `start`; fewer only at the end of the file."""
@@ -226,7 +293,7 @@ def _walk(
             continue
         try:
             with os.scandir(directory) as listed:
-                entries = list(listed)
+                entries = [entry for entry in listed if not is_scratch(entry.name)]
         except OSError as error:
             on_error(error)
             continue
@@ -270,10 +337,18 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _descriptor(path: str) -> int:
-    """Open a regular file for reading. Reject anything else, without waiting for a pipe's writer."""
+def descriptor(path: str, *, follow: bool = True) -> int:
+    """Open a regular file for reading. Reject anything else, without waiting for a pipe's writer.
+
+    Args:
+        path: the file.
+        follow: whether the path may be a link.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file.
+    """
     try:
-        fd = os.open(path, os.O_RDONLY | _BINARY | _NONBLOCK)
+        fd = os.open(path, os.O_RDONLY | _BINARY | _NONBLOCK | (0 if follow else _NOFOLLOW))
     except OSError as error:
         if error.errno == errno.ENXIO:  # a socket
             _check_regular(path, os.stat(path))
@@ -294,4 +369,4 @@ def _check_regular(path: str, status: os.stat_result) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     what = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-    raise OSError(errno.EINVAL, f"an event file must be a regular file, got {what}", path)
+    raise OSError(errno.EINVAL, f"it must be a regular file, got {what}", path)

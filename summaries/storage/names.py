@@ -28,16 +28,25 @@ _NUMBER = re.compile(r"((?<==)\d{1,18}(?:\.\d{1,18})?(?:e[-+]?\d{1,3})?|\d{1,18}
 _PART = re.compile(r"(events\.out\.tfevents\.\d{10}\.[^/]*\.\d+\.\d{6})\.\d{6}([^/]*)\Z")
 
 
-def event_file_name(secs: float, suffix: str = "") -> str:
+def event_file_name(secs: float, suffix: str = "", *, unique: bool = False) -> str:
     """Name a new event file: ``events.out.tfevents.<secs>.<host>.<pid>.<counter><suffix>``.
 
     Args:
         secs: now, in seconds since the epoch; written with ten digits, so that a run's files sort by age. Files of the
             same second sort by the counter.
         suffix: appended unchanged.
+        unique: whether something random follows the host's name: containers may share that, the pid and the second.
+            It is the same in a process, so that its files sort by the counter.
     """
     host = host_name().replace(os.sep, "_")
+    if unique:
+        host += f"-{_random_of(os.getpid())}"
     return f"events.out.tfevents.{int(secs):010d}.{host}.{os.getpid()}.{next(counter):06d}{suffix}"
+
+
+@functools.cache
+def _random_of(_process: int) -> str:
+    return os.urandom(6).hex()
 
 
 @functools.cache

@@ -226,7 +226,7 @@ class ObjectStore:
                 raise
 
         async with self._slots:
-            return await patiently(request, file.path, self._mask, self._contact)
+            return await patiently(request, file.path, self._mask, self._contact, stop - start)
 
     def _confirm(self, file: StoredFile) -> None:
         """Raise ReplacedError if parts of a file may be of different objects."""

@@ -1,21 +1,21 @@
-"""New files and directories that appear whole or not at all.
+"""New files and directories that appear whole or not at all, and are on the disk when the call returns.
 
-Output is written under a temporary name beside its target, `.gradledger.<process>.<number>.tmp`, and renamed into place
-at the end. A process that is killed meanwhile leaves at most the temporary one, whose name is not an event file's. For
-an address, output is written to a temporary directory on the disk and uploaded at the end, object by object: a store
-has no rename, but never has half of an object.
+A local output is made as `durable` says: after a kill or a loss of power there is nothing, or all of it. For an
+address, output is written to a temporary directory on the disk and uploaded at the end, object by object: a store has
+no rename, but never has half of an object.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from summaries.storage.credentials import without_credentials
-from summaries.storage.files import created, place_of, replaced, temporary_beside
+from summaries.storage.durable import make_directories, remove_leftovers, replaced, scratch_beside, sync, sync_tree
+from summaries.storage.files import created, place_of
 from summaries.storage.names import is_remote, join, relative
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from summaries.storage.files import Access
 
-__all__ = ["named", "new_directory", "new_file", "refuse_inside", "remove_leftovers"]
+__all__ = ["named", "new_directory", "new_file", "refuse_inside"]
 
 
 def named(target: str | os.PathLike[str]) -> str:
@@ -44,6 +44,7 @@ def new_directory(target: str | os.PathLike[str], **access: Unpack[Access]) -> I
     """Yield the path of an empty local directory to fill, which becomes `target` at the end of the block.
 
     If the block raises, everything in it is removed, and there is no target. Missing parents of the target are created.
+    When the block has ended, what is in a local target is on the disk: the originals may be deleted.
 
     Args:
         target: a path or an address. There must be nothing there yet but, locally, an empty directory.
@@ -74,29 +75,34 @@ def new_directory(target: str | os.PathLike[str], **access: Unpack[Access]) -> I
         return
     final = os.path.realpath(target)
     _refuse(final, target)
-    os.makedirs(os.path.dirname(final), exist_ok=True)
-    temporary = temporary_beside(final)
-    os.mkdir(temporary)
-    try:
-        yield temporary
+    grown = _prepared(os.path.dirname(final))
+    with scratch_beside(final) as scratch:
+        new = os.path.join(scratch, os.path.basename(final))
+        os.mkdir(new)
+        yield new
         _refuse(final, target)
+        sync_tree(new)
         if os.name == "nt" and os.path.isdir(final):  # Windows renames to new names only
             os.rmdir(final)
-        os.rename(temporary, final)  # POSIX replaces an empty directory, and only an empty one
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+        os.rename(new, final)  # POSIX replaces an empty directory, and only an empty one
+        sync(os.path.dirname(final))
+    for directory in grown:
+        sync(directory)
 
 
 @contextmanager
-def new_file(target: str | os.PathLike[str], *, replace: bool = False, **access: Unpack[Access]) -> Iterator[str]:
+def new_file(
+    target: str | os.PathLike[str], *, replace: bool = False, follow: bool = True, **access: Unpack[Access]
+) -> Iterator[str]:
     """Yield the path of a local file to write, which becomes `target` at the end of the block.
 
-    If the block raises, the target is as it was. Missing parents of the target are created.
+    If the block raises, the target is as it was. Missing parents of the target are created. When the block has ended,
+    a local target is on the disk.
 
     Args:
         target: a path or an address.
         replace: whether an existing file is replaced at the end; else it is refused.
+        follow: whether a link at the target stays, and what it leads to is made or replaced; else the link is replaced.
         **access: how an address is accessed.
 
     Raises:
@@ -121,12 +127,22 @@ def new_file(target: str | os.PathLike[str], *, replace: bool = False, **access:
         with created(target, access.get("storage_options")) as path:
             yield path
         return
-    final = os.path.realpath(target)
+    directory, name = os.path.split(target)
+    final = os.path.realpath(target) if follow else os.path.join(os.path.realpath(directory), name)
     _refuse_file(final, target, replace=replace)
-    os.makedirs(os.path.dirname(final), exist_ok=True)
-    with replaced(final) as temporary:
-        yield temporary
+    grown = _prepared(os.path.dirname(final))
+    with replaced(final) as new:
+        yield new
         _refuse_file(final, target, replace=replace)
+    for directory in grown:
+        sync(directory)
+
+
+def _prepared(directory: str) -> list[str]:
+    """Make a directory, without what killed processes left; return those above that are to be synced in the end."""
+    grown = make_directories(directory)
+    remove_leftovers(directory)
+    return grown
 
 
 def refuse_inside(originals: Iterable[str | os.PathLike[str]], target: str | os.PathLike[str]) -> None:
@@ -150,23 +166,6 @@ def refuse_inside(originals: Iterable[str | os.PathLike[str]], target: str | os.
 
 def _resolved(path: str) -> str:
     return path if is_remote(path) else os.path.realpath(path)
-
-
-def remove_leftovers(directory: str, names: Iterable[str]) -> None:
-    """Remove what processes that were killed had not finished of files in a directory. A store has nothing of the kind.
-
-    Args:
-        directory: a path or an address. Nobody else may be writing there.
-        names: the names of the files.
-    """
-    if is_remote(directory) or not os.path.isdir(directory):
-        return
-    ours = {"gradledger", *names}
-    for name in os.listdir(directory):
-        whole, _, number = name.removesuffix(".tmp").lstrip(".").rpartition(".")
-        if name.endswith(".tmp") and number.isdecimal() and whole.rpartition(".")[0] in ours:
-            with suppress(OSError):
-                os.unlink(os.path.join(directory, name))
 
 
 def _refuse(final: str, target: str) -> None:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import read_file
+from summaries.storage.local import descriptor
 from summaries.storage.names import is_remote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Unpack
 
     from summaries.storage.files import Access
 
-__all__ = ["at_hand", "create_text", "files_below", "is_directory", "open_bytes", "open_text"]
+__all__ = ["at_hand", "create_text", "files_below", "is_directory", "open_bytes", "open_text", "text_below"]
 
 
 @contextmanager
@@ -48,14 +50,24 @@ def is_directory(path: str) -> bool:
     return os.path.isdir(path)
 
 
-def files_below(directory: str) -> Iterator[tuple[str, list[str], list[str]]]:
+def files_below(
+    directory: str, on_other: Callable[[str], object] = lambda _path: None
+) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield (directory, names of directories in it, names of files in it) of a local directory and all below, sorted.
 
-    Where the list of directories is cleared, nothing below is yielded.
+    Where the list of directories is cleared, nothing below is yielded. Links are not followed: whoever made the
+    directory could have what they lead to read. `on_other` is called with the path of each, and of pipes and devices.
     """
-    for folder, folders, files in os.walk(directory):
+    for folder, folders, names in os.walk(directory):
         folders.sort()
-        yield folder, folders, sorted(files)
+        files = []
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                files.append(name)
+            else:
+                on_other(path)
+        yield folder, folders, files
 
 
 def open_text(path: str, newline: str | None = None) -> TextIO:
@@ -67,13 +79,23 @@ def open_text(path: str, newline: str | None = None) -> TextIO:
     return open(path, encoding="utf-8-sig", errors="backslashreplace", newline=newline)
 
 
+def text_below(path: str) -> str:
+    """The text of a file that `files_below` found, as of `open_text`.
+
+    Raises:
+        OSError: it cannot be read, or is a link, a pipe or a device.
+    """
+    with open(descriptor(path, follow=False), encoding="utf-8-sig", errors="backslashreplace") as file:
+        return file.read()
+
+
 def open_bytes(path: str) -> BinaryIO:
     """Open a local file.
 
     Raises:
-        OSError: it cannot be opened.
+        OSError: it cannot be opened, or is no regular file.
     """
-    return open(path, "rb")
+    return open(descriptor(path), "rb")
 
 
 def create_text(path: str) -> TextIO:

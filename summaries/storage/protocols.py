@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EventFile",
+    "LostFileError",
     "ReadableFile",
     "ReplacedError",
     "Storage",
@@ -47,6 +48,21 @@ class ReplacedError(OSError):
         return ReplacedError, (self.filename,)
 
 
+class LostFileError(OSError):
+    """An event file is no longer what was written, or not safely on the disk: what is to be written goes to another.
+
+    Args:
+        path: the file.
+        reason: what happened to it.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(errno.ESTALE, reason, path)
+
+    def __reduce__(self) -> tuple[type[LostFileError], tuple[str, str]]:
+        return LostFileError, (self.filename, str(self.strerror))
+
+
 class UnreachableError(OSError):
     """A store cannot be reached at all, so that none of its files can be read."""
 
@@ -69,11 +85,26 @@ class EventFile(Protocol):
         """Append the part of `data` that is not written yet; its first byte belongs at offset `start`.
 
         Raises:
+            LostFileError: the file is no longer what was written; nothing is appended.
             OSError: not all of it could be written.
         """
 
     def sync(self) -> None:
-        """Wait until everything appended would survive a power failure."""
+        """Wait until everything appended would survive a power failure.
+
+        Raises:
+            LostFileError: it may not.
+        """
+
+    def cut(self, size: int) -> bool:
+        """Leave out what comes after the first `size` bytes; return whether that was possible."""
+
+    def keep(self, data: bytes) -> str:
+        """Keep elsewhere what cannot be appended, since the process ends; return where.
+
+        Raises:
+            OSError: there is nowhere else.
+        """
 
     def discard(self) -> None:
         """Remove the file, which contains no data of the user yet."""

@@ -2,31 +2,45 @@
 
 An object cannot grow. Rewriting the whole file at each flush would make traffic quadratic in the amount of data; so
 each flush creates a new object, which begins with the version record and sorts after the previous one. TensorBoard,
-and our reader, read a run's files one after another.
+and our reader, read a run's files one after another. The names have a random part, and an object is only created where
+there is none (`If-None-Match: *`), where the store knows that: no writer takes another's place.
+
+What a store does not take until the process must end is kept on the disk, as the object that it was to be, in the cache
+directory's `unsent`. The next writer of the same directory, by the same user on the same machine, sends it.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import errno
+import hashlib
+import logging
+import os
+from contextlib import contextmanager, suppress
 from functools import cache
+from inspect import signature
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from summaries.storage.cache import CachedStorage, cache_directory
+from summaries.storage.cache import CachedStorage, cache_directory, cache_root
 from summaries.storage.credentials import Mask
-from summaries.storage.names import join, part_name
+from summaries.storage.deadlines import secs_for, within
+from summaries.storage.durable import replaced, untrusted
+from summaries.storage.local import LocalFile
+from summaries.storage.names import is_event_file, join, part_name
 from summaries.storage.object_store import ObjectStore, file_system
 from summaries.storage.requests import LastingThreads, with_patience
 
 if TYPE_CHECKING:
     import asyncio
-    import os
     from collections.abc import Iterator, Mapping
 
     from summaries.storage.files import Access
     from summaries.storage.protocols import Storage
 
 __all__ = ["RemoteEventFile", "created", "is_vacant", "read_file", "storage_of", "with_temporary_cache", "write_file"]
+
+
+_logger = logging.getLogger("summaries")
 
 
 class RemoteEventFile:
@@ -67,14 +81,58 @@ class RemoteEventFile:
         """
         if self._size > start:  # an interrupted attempt had already written it
             return
-        path = self._address(part_name(self._name, len(self.paths), self._suffix))
-        content = self._version + bytes(data) if self.paths else bytes(data)
-        _pipe(self._system, path, content, path, self._mask)
+        path = self._address(self._part())
+        _create(self._system, path, self._content(data), self._mask)
         self.paths.append(path)
         self._size = start + len(data)
+        if len(self.paths) == 1:
+            self._send_unsent()
+
+    def keep(self, data: bytes) -> str:
+        """Keep on the disk what cannot be appended; return the path of the file.
+
+        Raises:
+            OSError: it cannot be kept there, either.
+        """
+        directory = self._unsent()
+        if reason := untrusted(directory):
+            raise PermissionError(errno.EPERM, reason, directory)
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        path = os.path.join(directory, self._part())
+        with replaced(path) as new, open(new, "wb") as file:
+            file.write(self._content(data))
+        return path
+
+    def _part(self) -> str:
+        """The name of the next object."""
+        return part_name(self._name, len(self.paths), self._suffix)
+
+    def _content(self, data: bytes | memoryview) -> bytes:
+        return self._version + bytes(data) if self.paths else bytes(data)
+
+    def _unsent(self) -> str:
+        """Where on the disk is what was not sent to this directory."""
+        place = str(self._system.unstrip_protocol(self._directory))
+        return os.path.join(cache_root(), "unsent", hashlib.sha256(place.encode()).hexdigest()[:40])
+
+    def _send_unsent(self) -> None:
+        """Send what earlier writers of this directory could not; what fails is left for the next one."""
+        directory = self._unsent()
+        with suppress(OSError):
+            if not os.path.isdir(directory) or untrusted(directory):
+                return
+            for name in filter(is_event_file, sorted(os.listdir(directory))):
+                with LocalFile(path := os.path.join(directory, name)) as file:
+                    _create(self._system, self._address(name), file.readall(), self._mask)
+                os.unlink(path)
+                _logger.info("what an earlier process could not send was sent: %s", self._mask(self._address(name)))
 
     def sync(self) -> None:
         """Do nothing: a written object is durable."""
+
+    def cut(self, size: int) -> bool:
+        """Do nothing: an object that could not be written is written again as a whole."""
+        return size == self._size
 
     def discard(self) -> None:
         """Do nothing: there is no object until one has been written whole."""
@@ -108,11 +166,31 @@ def write_file(path: str, data: bytes, options: Mapping[str, object]) -> None:
     _pipe(system, inside, data, path, Mask(path, options))
 
 
-def _pipe(system: Any, inside: str, data: bytes, path: str, mask: Mask) -> None:
+def _create(system: Any, path: str, data: bytes, mask: Mask) -> None:
+    """Create an object; an attempt that seemed to fail may have done so already."""
     try:
+        _pipe(system, path, data, path, mask, **_only_if_there_is_none(system))
+    except FileExistsError:
+        if within(secs_for(len(data)), lambda: system.cat_file(path)) != data:
+            raise
+
+
+def _only_if_there_is_none(system: Any) -> dict[str, str]:
+    """The argument with which a file system creates an object only if there is none; {} if it has none."""
+    taken = signature(getattr(system, "_pipe_file", None) or system.pipe_file).parameters
+    return {"mode": "create"} if "mode" in taken else {}
+
+
+def _pipe(system: Any, inside: str, data: bytes, path: str, mask: Mask, **how: str) -> None:
+    def pipe() -> None:
         if getattr(system, "auto_mkdir", None) is False:  # `file://`: it has directories, and does not make them
             system.makedirs(inside.rpartition("/")[0], exist_ok=True)
-        system.pipe_file(inside, data)
+        system.pipe_file(inside, data, **how)
+
+    try:
+        within(secs_for(len(data)), pipe)
+    except FileExistsError:
+        raise
     except Exception as error:  # noqa: BLE001 - each store raises its own errors
         raise _unwritten(error, path, mask) from None  # its text may contain credentials
 
@@ -153,6 +231,6 @@ def created(path: str, options: Mapping[str, object]) -> Iterator[str]:
         local = join(directory, "object")
         yield local
         try:
-            with_patience(lambda: system.put_file(local, inside), mask(path), mask)
+            with_patience(lambda: system.put_file(local, inside), mask(path), mask, size=os.path.getsize(local))
         except OSError as error:
             raise _unwritten(error, path, mask) from None

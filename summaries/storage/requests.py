@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from summaries.optional import needs
+from summaries.storage.deadlines import secs_for, within
 from summaries.storage.protocols import ReplacedError, UnreachableError
 
 if TYPE_CHECKING:
@@ -92,7 +93,9 @@ def contact_with(system: Any) -> Contact:
     return _contacts.setdefault(system, Contact())
 
 
-def with_patience(request: Callable[[], Result], path: str, mask: Mask, contact: Contact | None = None) -> Result:
+def with_patience(
+    request: Callable[[], Result], path: str, mask: Mask, contact: Contact | None = None, size: int = 0
+) -> Result:
     """Make a request, and repeat it with growing pauses while that may help.
 
     Args:
@@ -100,6 +103,7 @@ def with_patience(request: Callable[[], Result], path: str, mask: Mask, contact:
         path: the address, for errors.
         mask: hides credentials in errors.
         contact: with the store; None knows nothing of it.
+        size: how many bytes it sends.
 
     Raises:
         UnreachableError: the store cannot be reached, or could not a moment ago.
@@ -108,20 +112,20 @@ def with_patience(request: Callable[[], Result], path: str, mask: Mask, contact:
     patience = _Patience(path, mask, contact or Contact())
     while True:
         try:
-            return request()
+            return within(secs_for(size), request)
         except Exception as error:  # noqa: BLE001 - each store raises its own errors
             pause = patience.pause_after(error)
         time.sleep(pause)
 
 
 async def patiently(
-    request: Callable[[], Awaitable[Result]], path: str, mask: Mask, contact: Contact | None = None
+    request: Callable[[], Awaitable[Result]], path: str, mask: Mask, contact: Contact | None = None, size: int = 0
 ) -> Result:
     """`with_patience` for a request that is a coroutine."""
     patience = _Patience(path, mask, contact or Contact())
     while True:
         try:
-            return await request()
+            return await asyncio.wait_for(request(), secs_for(size))
         except Exception as error:  # noqa: BLE001 - each store raises its own errors
             pause = patience.pause_after(error)
         await asyncio.sleep(pause)
@@ -143,7 +147,7 @@ class _Patience:
         contact.check(path)
         self._path, self._mask, self._contact = path, mask, contact
         self._begun = time.monotonic()  # the latest attempt
-        self._until = self._begun + PATIENCE_SECS
+        self._until = self._begun + min(PATIENCE_SECS, secs_for())
         self._pause = _FIRST_PAUSE_SECS
 
     def pause_after(self, error: Exception) -> float:

@@ -82,6 +82,8 @@ def convert(
     Tables are long, with the columns tag, step, value, and maybe run and wall_time; or wide, with a column for each
     tag. Of MLflow and W&B, points, hyperparameters and notes are read. Event files keep values as float32.
 
+    A kill or a loss of power leaves nothing of the output, or all; when this returns, a local one is on the disk.
+
     Args:
         source: what to read: event files or a directory of runs; a .csv, .parquet or .jsonl file; a file store of
             MLflow; a .wandb file, or a directory of these.

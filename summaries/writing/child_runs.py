@@ -209,7 +209,7 @@ class ChildRunMethods(EventFileWriter):
         """Return when the operating system has everything logged so far; with `fsync`, when the disk has it.
 
         Raises:
-            OSError: it could not be written. It is kept, and tried again.
+            OSError: it could not be written. It is kept, and tried again; what an fsync failed for, in a new file.
         """
         _call_all([super().flush, *(child.flush for child in self._child_writers())])
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.wire.scalars import ScalarEncoder, encode_summary_event
-from summaries.writing.run_file import Destination
+from summaries.writing.current_file import Destination
 
 if TYPE_CHECKING:
     from typing import Self

@@ -10,7 +10,8 @@ itself, and takes as long as the disk does.
 
 Guarantees. The file is always a prefix of what was logged, in order. Bytes that could not be written are kept, and
 written first when there is room again. An error of the background thread is raised by the next call, which then logs
-nothing; the call after that is accepted as long as memory lasts. After close(), the next event begins a new file.
+nothing; the call after that is accepted as long as memory lasts. A call that writes at once, and cannot, logs nothing.
+After close(), the next event begins a new file; so does one whose file was taken away, cut short or replaced by others.
 
 Appending a row takes no lock: a bytearray's +=, slice and del are each atomic. A call that finds the queue longer than
 its limit looks closer. That one comparison tells a call of everything unusual: rows are due to be encoded, there was an
@@ -36,9 +37,10 @@ from summaries.values import as_count, as_float, as_step, as_tag
 from summaries.wire.protobuf import OurBytes, message_bytes
 from summaries.wire.records import frame
 from summaries.wire.scalars import as_float32, encode_summary_event
+from summaries.writing.current_file import Destination
 from summaries.writing.event_queue import pack_row
 from summaries.writing.flusher import Flusher, flusher_for
-from summaries.writing.run_file import Destination, RunFile
+from summaries.writing.run_file import RunFile
 from summaries.writing.shadowed import computed
 
 if TYPE_CHECKING:
@@ -55,13 +57,14 @@ class EventFileWriter:
         logdir: the directory; created if missing. An address with a scheme, such as `s3://bucket/run`, goes to fsspec.
         max_queue: the number of scalars after which a call encodes them; a few thousand is fastest. With 0, each call
             writes what it logs before it returns.
-        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. The first
-            events are written sooner; with infinity, only flush() and close() write, and a full buffer. With 0, each
-            call writes what it logs before it returns. If None, 2, or 60 if the directory is remote, since each write
-            creates an object there.
+        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much, and what was
+            logged while foreign code kept the interpreter's lock. The first events are written sooner; with infinity,
+            only flush() and close() write, and a full buffer. With 0, each call writes what it logs before it returns.
+            If None, 2, or 60 if the directory is remote, since each write creates an object there.
         filename_suffix: appended to the file's name.
         max_pending_bytes: roughly the memory that waiting events may take; a call that finds it used up writes them.
-        fsync: flush() and close() return only when the bytes are on the disk.
+        fsync: flush() and close() return only when the bytes are on the disk, and so are the names of the file and of
+            the directories that were made for it. Without, a loss of power may lose what the system has not written.
         purge_step: supersedes the events of the run's earlier files at this step and later: TensorBoard hides them.
         write_to_disk: if False, nothing is written anywhere.
         flusher: a background thread to share with other writers; its own if None.
@@ -139,7 +142,7 @@ class EventFileWriter:
         """Return when the operating system has everything logged so far; with `fsync`, when the disk has it.
 
         Raises:
-            OSError: it could not be written. It is kept, and tried again.
+            OSError: it could not be written. It is kept, and tried again; what an fsync failed for, in a new file.
         """
         self._run_file.flush()
 

@@ -3,17 +3,19 @@
 A scalar is a row of 24 bytes in one buffer: tag number, step, wall time, value. Anything else is a whole record, and a
 row that refers to it keeps its position among the scalars. Rows are encoded in bulk, and the batches written in order.
 
-A signal handler may run between any two calls, raise (Ctrl-C does), or log and flush itself. So data moves to the next
-stage only when it is ready, in a few instructions without a call, which Python does not interrupt. Code that was
-interrupted before that checks, when it resumes, whether the handler has done its work already. And no thread waits for
-one lock while holding another: the encode lock is never taken while the run file's disk lock is held.
+A signal handler may run between any two instructions, raise (Ctrl-C does), or log and flush itself. So data moves to
+the next stage only when it is ready, in a single call of C functions, in which no handler runs. The first of them fails
+if a handler has done the work meanwhile. And no thread waits for one lock while holding another: the encode lock is
+never taken while the run file's disk lock is held.
 """
 
 from __future__ import annotations
 
 import itertools
+import operator
 import struct
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +37,11 @@ NEVER = -1
 """A limit that every buffer exceeds."""
 
 _ROW = np.dtype([("tag", "<i4"), ("step", "<i8"), ("wall_time", "<f8"), ("value", "<f4")])
+# NumPy imports some of its functions when they are first called; at the end of the interpreter nothing can be imported.
+_first = ScalarEncoder()
+_first.register("")
+_first.encode(*(np.zeros(1, _ROW)[column] for column in ("tag", "step", "wall_time", "value")))
+del _first
 _RECORD = -1  # instead of a tag number: the step is then the number of a record
 _BATCH_BYTES = _ROW.itemsize << 13  # rows encoded at once: few enough to stay in cache
 
@@ -70,11 +77,12 @@ class EventQueue:
         self._numbers.clear()
         self.record_bytes: int = 0
         self._max_record_bytes = SCALAR_BYTES  # of a scalar with the longest tag
-        self._bytes_encoded = 0  # of all rows so far
+        self._position = [0]  # of the first row in the buffer, in bytes: so many were encoded before
         self._encoder = ScalarEncoder()
         self._records: dict[int, tuple[bytes | Deferred, int]] = {}
         self._record_numbers = itertools.count()
         self._batches: list[_Batch] = []
+        self._unsynced: list[_Batch] = []  # written, but not on the disk yet; only if somebody asks for that
         # A signal handler or finalizer may log while its own thread holds one of these: it must not wait for itself.
         self._encode_lock = threading.RLock()  # rows become batches
         self._tags_lock = threading.RLock()
@@ -142,13 +150,32 @@ class EventQueue:
         return held_by_this_thread(self._encode_lock)
 
     def begin_file(self) -> None:
-        """Send the waiting batches to a new file. The caller holds the disk lock."""
+        """Send what waits, and what was not synced, to a new file. The caller holds the disk lock."""
+        _in_one_call(
+            partial(operator.setitem, self._batches, slice(0, 0), self._unsynced[:]),
+            self._unsynced.clear,
+        )
         for batch in self._batches:
             batch.start = None
 
+    def durable_size(self) -> int | None:
+        """The size at which the file must end for what `begin_file` would write to be in none twice; None for its own.
+
+        The caller holds the disk lock.
+        """
+        return next((batch.start for batch in (*self._unsynced, *self._batches[:1])), None)
+
     def encoded_bytes(self) -> int:
         """The number of bytes that are encoded but not in the file yet."""
-        return sum(len(batch.data) for batch in self._batches)
+        return sum(len(batch.data) for batch in list(self._batches))
+
+    def is_waiting(self) -> bool:
+        """Whether anything is not in the file yet, or not on the disk."""
+        return bool(self.rows or self._batches or self._unsynced)
+
+    def unsynced_bytes(self) -> int:
+        """The number of bytes that are kept until they are on the disk."""
+        return sum(len(batch.data) for batch in list(self._unsynced))
 
     def count(self) -> int:
         """The number of events that wait, including those of a batch of which a part is in the file already."""
@@ -168,7 +195,7 @@ class EventQueue:
 
     def _encode_batch(self) -> None:
         """Turn the first rows into a batch."""
-        start = self._bytes_encoded
+        position = self._position[0]
         rows = np.frombuffer(self.rows[:_BATCH_BYTES], _ROW)
         indices = np.flatnonzero(rows["tag"] == _RECORD)
         numbers = rows["step"][indices].tolist()
@@ -176,12 +203,16 @@ class EventQueue:
         records = [_resolved(entry[0]) for entry in entries if entry is not None]
         if len(records) < len(numbers) or not len(rows):
             return  # a signal handler has encoded these rows
-        new = [_Batch(self._encoded(rows, indices, records), len(rows))]
-        size, buffer, batches = rows.nbytes, self.rows, self._batches
-        if self._bytes_encoded == start:  # no call up to the end of this block: see the module's docstring
-            batches += new
-            del buffer[:size]
-            self._bytes_encoded = start + size
+        batch = _Batch(self._encoded(rows, indices, records), len(rows))
+        try:
+            _in_one_call(
+                partial(self._position.remove, position),  # ValueError: a signal handler has encoded these rows
+                partial(self._batches.append, batch),
+                partial(operator.delitem, self.rows, slice(0, rows.nbytes)),
+                partial(self._position.append, position + rows.nbytes),
+            )
+        except ValueError:
+            return
         for number in numbers:
             self._records.pop(number, None)
 
@@ -200,10 +231,11 @@ class EventQueue:
             pieces += data[start:stop], record
         return b"".join((*pieces, data[cuts[-1] :]))
 
-    def write(self, file: EventFile) -> None:
+    def write(self, file: EventFile, *, keep: bool = False) -> None:
         """Append the current batches: the one begun earlier first, then all others at once.
 
-        One thread at a time: the caller holds the disk lock. Batches that cannot be written stay.
+        One thread at a time: the caller holds the disk lock. Batches that cannot be written stay; with `keep`, so do
+        those that were, until `forget_synced`.
         """
         for _ in range(2):
             waiting = self._batches[:]
@@ -217,7 +249,30 @@ class EventQueue:
                     self._batches[: len(waiting)] = [first]
                 first.start = file.size()
             file.append(first.data, first.start)
-            del self._batches[0]
+            if keep:
+                _in_one_call(partial(self._unsynced.append, first), partial(operator.delitem, self._batches, 0))
+            else:
+                del self._batches[0]
+
+    def forget_synced(self) -> None:
+        """Forget what was written: it is on the disk. The caller holds the disk lock."""
+        self._unsynced.clear()
+
+    def waiting(self) -> bytes:
+        """All that waits, encoded. The caller holds the disk lock."""
+        return b"".join(batch.data for batch in self._batches)
+
+    def withdraw(self, file: EventFile) -> None:
+        """Forget the one event that waits, of which the file then has no part. The caller holds the disk lock."""
+        if len(self._batches) == 1 and self._batches[0].events == 1:
+            start = self._batches[0].start
+            if start is None or file.cut(start):
+                del self._batches[0]
+
+
+def _in_one_call(*steps: Callable[[], object]) -> None:
+    """Call C functions that return None one after the other; no signal handler runs in between."""
+    any(map(operator.call, steps))
 
 
 class _Batch:

@@ -12,7 +12,9 @@ import weakref
 from functools import cache
 from typing import Protocol
 
-__all__ = ["close_at_last", "close_before_store", "look_after", "notify_of_forks"]
+from summaries.storage.deadlines import end_soon
+
+__all__ = ["at_exit", "close_at_last", "close_before_store", "look_after", "notify_of_forks"]
 
 _logger = logging.getLogger("summaries")
 
@@ -65,10 +67,20 @@ def close_at_last(run_file: _RunFile) -> None:
                 sys.stderr.write(f"gradledger: {message}\n")
 
 
+_closed_all: list[bool] = []
+
+
 @atexit.register
 def _close_all() -> None:
+    end_soon()
     for run_file in list(_run_files):
         close_at_last(run_file)
+    _closed_all.append(True)
+
+
+def at_exit() -> bool:
+    """Whether nobody closes what is opened from now on: the process ends, and all open run files were closed."""
+    return bool(_closed_all)
 
 
 @cache

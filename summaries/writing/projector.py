@@ -24,7 +24,7 @@ from summaries.values import as_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from summaries.writing.run_file import Destination
+    from summaries.writing.current_file import Destination
 
 __all__ = ["write_points"]
 

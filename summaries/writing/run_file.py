@@ -10,6 +10,9 @@ is at work, the state is CLOSED already, and the queue still open: what other th
 
 Locks. A thread that opens or closes files may wait for one that encodes or writes, never the other way round.
 
+A file that others cut short, replaced or removed, and one that the disk did not take when it was synced, are left: what
+is not safely in it goes to a new one, in any state, in the middle of a write.
+
 A signal handler may come between any two calls, log, flush and close. It never waits for a thread that may wait for
 what the handler interrupted. A handler in the middle of its own thread's write to the disk cannot write: it warns, and
 what it logged comes behind.
@@ -18,78 +21,31 @@ what it logged comes behind.
 from __future__ import annotations
 
 import contextlib
+import copy
 import logging
 import threading
 import warnings
 from collections import deque
-from struct import Struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from summaries import wire
 from summaries.kinds.metadata import MetadataOnce
-from summaries.storage.files import create_event_file
-from summaries.storage.names import is_remote
-from summaries.storage.nowhere import NowhereEventFile
-from summaries.wire.records import frame
+from summaries.writing.current_file import CurrentFile
 from summaries.writing.event_queue import NEVER, Deferred, EventQueue, held_by_this_thread, pack_row
-from summaries.writing.process_hooks import close_at_last, close_before_store, look_after
+from summaries.writing.process_hooks import at_exit, close_at_last, look_after
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
-    from summaries.storage.files import EventFile
+    from summaries.writing.current_file import Destination
     from summaries.writing.flusher import Flusher
 
-__all__ = ["CLOSED", "FORKED", "OPEN", "TRANSITIONS", "Destination", "RunFile"]
+__all__ = ["CLOSED", "FORKED", "OPEN", "TRANSITIONS", "RunFile"]
 
 _logger = logging.getLogger("summaries")
 
-_TIME = Struct("<cd")  # Event.wall_time, …
-_VERSION = b"\x1a\x0dbrain.Event:2\x52\x0c\x0a\x0agradledger"  # … .file_version and .source_metadata.writer
 _WAKE_BYTES = 4 << 20  # enough to wake the background thread early
-
-
-class Destination(NamedTuple):
-    """Where a run's event files go.
-
-    Attributes:
-        directory: the run's directory, or its address; created with the first file.
-        suffix: the end of the files' names.
-        storage_options: for an address, the options of its file system.
-        write_to_disk: if False, nothing is written anywhere.
-    """
-
-    directory: str
-    suffix: str = ""
-    storage_options: Mapping[str, object] | None = None
-    write_to_disk: bool = True
-
-    def begin_file(self, now: float, purge_step: int | None = None) -> EventFile:
-        """A new event file that contains its first records.
-
-        Args:
-            now: seconds since the epoch.
-            purge_step: supersedes the events of the run's earlier files at this step and later; None for none.
-
-        Raises:
-            OSError: the file cannot be created.
-        """
-        first = frame((_TIME.pack(b"\x09", now) if now else b"") + _VERSION)
-        file: EventFile = NowhereEventFile()
-        if self.write_to_disk:
-            file = create_event_file(self.directory, now, self.suffix, first, self.storage_options)
-        if purge_step is not None:
-            session = wire.pb.SessionLog(status=wire.pb.SessionLog.START)
-            start = wire.pb.Event(wall_time=now, step=purge_step, session_log=session)
-            first += 2 * frame(start.SerializeToString())  # TensorBoard's Python loader ignores a run's first START
-        try:
-            file.append(first, 0)
-        except OSError:
-            file.discard()  # otherwise each retry would leave a file behind
-            raise
-        if self.write_to_disk and is_remote(self.directory):
-            close_before_store(self.directory.partition("://")[0])
-        return file
+_MOST_TRIES = 10_000  # while other threads close what this one opens, or log what it closes
 
 
 OPEN, CLOSED, FORKED = "open", "closed", "forked"
@@ -130,11 +86,11 @@ class RunFile:
         self.flusher: Flusher = flusher
         self.max_queue: int = max_queue
         self.max_bytes: int = max_bytes
-        self._purge_step, self._fsync, self._clock = purge_step, fsync, clock
+        self._fsync = fsync
+        self._current = CurrentFile(destination, purge_step=purge_step, keep=fsync, most_kept=max_bytes, clock=clock)
         self._at_once = not (max_queue and flusher.flush_secs)
-        self._paths: list[list[str]] = []  # of every file so far; one in a store is several objects
         self._state = CLOSED
-        self._write_failed = self._resumed = self._is_empty = False
+        self._write_failed = self._resumed = self._is_empty = self._begun = False
         self._make_queue()
         self._begin_file()
 
@@ -149,12 +105,13 @@ class RunFile:
         # Held during disk writes; no call waits for it before `max_bytes` are waiting.
         self._disk_lock = threading.RLock()
         self._open_lock = threading.RLock()  # one thread at a time opens or closes
+        self._now_lock = threading.RLock()  # one call at a time writes what it logs, and nothing else
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy of a closed file gets: everything but what holds waiting events, and the locks."""
-        here = {"queue", "metadata", "_errors", "_disk_lock", "_open_lock"}
+        here = {"queue", "metadata", "_errors", "_disk_lock", "_open_lock", "_now_lock"}
         state = {name: value for name, value in self.__dict__.items() if name not in here}
-        return state | {"_file": NowhereEventFile(self.path), "_paths": [self.paths]}
+        return state | {"_current": copy.copy(self._current)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -163,18 +120,18 @@ class RunFile:
         look_after(self)
 
     def __del__(self) -> None:
-        if "_file" in self.__dict__:  # absent if __init__ failed
+        if self.__dict__.get("_begun"):  # not if __init__ failed
             close_at_last(self)
 
     @property
     def path(self) -> str:
         """The file being written."""
-        return self._file.path
+        return self._current.file.path
 
     @property
     def paths(self) -> list[str]:
         """Every file so far."""
-        return [path for paths in self._paths for path in paths]
+        return self._current.paths
 
     @property
     def closed(self) -> bool:
@@ -196,17 +153,18 @@ class RunFile:
         waiting = self.queue.encoded_bytes()
         if waiting >= self.max_bytes:
             self.queue.limit = NEVER  # if this fails, the next call tries again before it logs anything
-            self._write()
+            self._write(fsync=self._fsync)
         elif waiting >= _WAKE_BYTES:
             self.flusher.wake()
 
     def add_scalar(self, tag: str, step: int, wall_time: float, value: float) -> None:
         """Log a scalar, whatever its tag and the state; the usual ones are appended to the queue's rows instead."""
-        while not self.queue.add_row(pack_row(self.queue.number_of(tag), step, wall_time, value)):
-            self.resume()
+
+        def add() -> bool:
+            return self.queue.add_row(pack_row(self.queue.number_of(tag), step, wall_time, value))
+
+        self._add_now(add) if self._at_once else self._add(add)
         self._let_calls_pass()  # fewer of them, if this is the longest tag so far
-        if self._at_once:
-            self._write()
 
     def add_record(self, record: bytes | Deferred, size: int) -> None:
         """Log a whole record, deferred or not; `size` is the memory that it takes until it is encoded."""
@@ -215,10 +173,35 @@ class RunFile:
             self.look_closer()
         elif waiting > _WAKE_BYTES:
             self.flusher.wake()
-        while not self.queue.add_record(record, size):
+        add = partial(self.queue.add_record, record, size)
+        self._add_now(add) if self._at_once else self._add(add)
+
+    def _add(self, add: Callable[[], bool]) -> None:
+        """Let a call log, in a new file if this one is closed."""
+        for _ in range(_MOST_TRIES):
+            if add():
+                return
             self.resume()
-        if self._at_once:
-            self._write()
+        raise RuntimeError(f"other threads close {self.path} as soon as it is open: log it again")
+
+    def _add_now(self, add: Callable[[], bool]) -> None:
+        """Let a call log, and write it; if it cannot be written, it is not logged.
+
+        A handler amid a write, or amid the encoding that a write may wait for, only logs: the write comes behind.
+        """
+        if held_by_this_thread(self._disk_lock) or self.queue.encoding_here():
+            self._add(add)
+            return
+        with self._now_lock:
+            if self.queue.is_waiting():
+                self._write()  # what came before
+            self._add(add)
+            try:
+                self._write()
+            except OSError:
+                with self._disk_lock:
+                    self.queue.withdraw(self._current.file)
+                raise
 
     def resume(self) -> None:
         """Let a call log after close() or a fork, in a new file; or amid close(), which then writes its event, too."""
@@ -246,16 +229,20 @@ class RunFile:
 
     def _begin_file(self) -> None:
         """Begin a new file, and register with the background thread."""
-        with self._disk_lock:
-            self._file = self.destination.begin_file(self._clock(), self._purge_step)
-            self._paths.append(self._file.paths)
-            self._purge_step = None  # only the first file purges; later ones continue it
-            self.queue.begin_file()
-            self.metadata.begin_file()
+        self.flusher.add(self)  # first: if no thread can be started, no file is left behind
+        try:
+            with self._disk_lock:
+                self._current.begin(self.queue, self.metadata)
+        except BaseException:
+            self.flusher.remove(self)
+            raise
+        self._begun = True
         self._change("begin")
         self._write_failed = False
         self._is_empty = True
-        self.flusher.add(self)
+        if at_exit():
+            self._at_once = True
+            self.queue.tags = {}  # each call comes here, as nobody comes after it
         look_after(self)
         self.queue.limit = NEVER  # the first call notices that it is the first
         self.queue.unseal()  # last: a handler that closes the file before finds it closed
@@ -274,15 +261,22 @@ class RunFile:
                 self.flusher.remove(self)
                 self._change("close")
                 self.queue.limit = NEVER
-                while not self.queue.seal():  # events of other threads, and of handlers that interrupt this
-                    self.flush()
-                self.flush()  # what the background thread has taken and not written yet
+                self._seal()
+                self.flush()  # what was encoded, or what the background thread has taken, and is not written yet
                 self.metadata.begin_file()  # here already: what is logged next is encoded before its file begins
             except BaseException:
                 self._change("cannot close")
                 self.queue.unseal()
                 self.flusher.add(self)
                 raise
+
+    def _seal(self) -> None:
+        """Let no more events in, once those of other threads and of handlers that interrupt this are encoded."""
+        for _ in range(_MOST_TRIES):
+            if self.queue.seal():
+                return
+            self.queue.encode()
+        raise RuntimeError(f"other threads log faster than {self.path} can be closed: stop them, and close it again")
 
     def reopen(self) -> None:
         """Continue in a new file, if the present one is closed or could not be written; else do nothing."""
@@ -308,14 +302,18 @@ class RunFile:
         A signal handler may not amid its own thread's write. And it does not wait for a thread that may wait for what
         the handler interrupted.
         """
-        lock = self._open_lock
-        is_writing = held_by_this_thread(self._disk_lock)
-        exclusive = not is_writing and lock.acquire(blocking=not self.queue.encoding_here())
-        try:
-            yield exclusive
-        finally:
-            if exclusive:
-                lock.release()
+        if held_by_this_thread(self._disk_lock):
+            yield False
+        elif not self.queue.encoding_here():
+            with self._open_lock:
+                yield True
+        elif self._open_lock.acquire(blocking=False):
+            try:
+                yield True
+            finally:
+                self._open_lock.release()
+        else:
+            yield False
 
     # Writing.
 
@@ -337,9 +335,7 @@ class RunFile:
             return False
         try:
             with self._disk_lock:
-                self.queue.write(self._file)
-                if fsync:
-                    self._file.sync()
+                self._current.write(self.queue, self.metadata, sync=fsync)
         except OSError:
             self._write_failed = True
             raise
@@ -364,7 +360,7 @@ class RunFile:
         """Write the waiting events; an error is kept for the next call."""
         try:
             self.queue.resolve()
-            self._write()
+            self._write(fsync=self._fsync)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next call raises it
             self._errors.append(error)
             self.queue.limit = NEVER
@@ -376,15 +372,22 @@ class RunFile:
         lost = self.queue.count()
         if not lost:
             return f"an error was found when {self.path} was closed"
+        kept = ""
+        with contextlib.suppress(Exception), self._disk_lock:
+            kept = self._current.file.keep(self.queue.waiting())
         self.queue.clear()
         with contextlib.suppress(Exception):
             self.close()
+        if kept:
+            return (
+                f"up to {lost} events of {self.path} were not sent, and are in {kept}: the run's next writer sends them"
+            )
         return f"up to {lost} events were lost when {self.path} was closed"
 
     def after_fork_in_child(self) -> None:
         """Leave the file and the waiting events to the parent; the child's own events go to a new file."""
         self._change("fork")
-        self._file = NowhereEventFile(self.path)
+        self._current.forget()
         self._write_failed = False
         self.queue.clear()
         self.queue.seal()

@@ -51,9 +51,10 @@ class SummaryWriter(ChildRunMethods, HistogramMethods, KindMethods, MediaMethods
         positional: further arguments in TF1's or torch's order.
         max_queue: the number of scalars after which a call encodes them; a few thousand is fastest. With 0, each call
             writes what it logs before it returns.
-        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much. The first
-            events are written sooner; with infinity, only flush() and close() write, and a full buffer. With 0, each
-            call writes what it logs before it returns. If None, 2, or 60 if the directory is remote.
+        flush_secs: the longest that an event waits, in seconds; a killed process loses at most this much, and what was
+            logged while foreign code kept the interpreter's lock. The first events are written sooner; with infinity,
+            only flush() and close() write, and a full buffer. With 0, each call writes what it logs before it returns.
+            If None, 2, or 60 if the directory is remote.
         graph_def: a GraphDef to log; TF1's older name for `graph`.
         filename_suffix: appended to the file's name.
         session: accepted for TF1's sake; unused.
@@ -63,7 +64,8 @@ class SummaryWriter(ChildRunMethods, HistogramMethods, KindMethods, MediaMethods
         write_to_disk: if False, no event file is written; tensorboardX's.
         comet_config: accepted for tensorboardX's sake; nothing is sent to Comet.
         max_pending_bytes: roughly the memory that waiting events may take; a call that finds it used up writes them.
-        fsync: flush() and close() return only when the bytes are on the disk.
+        fsync: flush() and close() return only when the bytes are on the disk, and so are the names of the file and of
+            the directories that were made for it. Without, a loss of power may lose what the system has not written.
         storage_options: for an address, the options of its file system, as fsspec takes them.
 
     Raises:

@@ -38,14 +38,14 @@ def show(comparison: Comparison, console: Console) -> None:
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    console.print(Text(_heading(comparison)), soft_wrap=True)
+    console.print(Text(printable(_heading(comparison))), soft_wrap=True)
     table = Table(box=None, pad_edge=False, header_style="dim")
     by = comparison.by
     levels = [[_value(group.hyperparameters.get(name)) for name in by] or ["all"] for group in comparison.groups]
     for at, name in enumerate(by or ("group",)):
         widest = max((len(values[at]) for values in levels), default=0)
         # Only what is long is wrapped: on a narrow terminal, rich shrinks such columns first, even to nothing.
-        table.add_column(printable(name), min_width=min(widest, _LEGIBLE), no_wrap=widest <= _LEGIBLE)
+        table.add_column(Text(printable(name)), min_width=min(widest, _LEGIBLE), no_wrap=widest <= _LEGIBLE)
     for title in ("runs", "final", "best", "diverged"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("")

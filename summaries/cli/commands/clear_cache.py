@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from summaries.cli.arguments.options import new_command
+from summaries.presenting.terminal import printable
 from summaries.words import counted
 
 
@@ -21,5 +22,5 @@ def command(directory: str | None) -> int:
 
     cache = cache_directory(directory or True)
     count, size = clear_cache(cache)
-    print(f"{cache}: {counted(count, 'file')} removed, {size:,} bytes")
+    print(f"{printable(cache)}: {counted(count, 'file')} removed, {size:,} bytes")
     return 0

@@ -9,6 +9,7 @@ import click
 from summaries.cli.arguments.candidates import complete_runs, complete_tags
 from summaries.cli.arguments.options import access_options, new_command
 from summaries.cli.views.faults import Troubles
+from summaries.presenting.terminal import printable
 
 if TYPE_CHECKING:
     from summaries.storage.files import Access
@@ -42,5 +43,6 @@ def command(run: str, tag: str | None, bounds: tuple[float, ...], last_step: int
         tag = clip_advice.NORM_TAG if clip_advice.NORM_TAG in norms or not norms else norms[0]
     troubles = Troubles()
     troubles.tell(*read.faults)
-    print(clip_advice.clip_advice(read, tag, bounds or clip_advice.BOUNDS, last_step))
+    advice = clip_advice.clip_advice(read, tag, bounds or clip_advice.BOUNDS, last_step)
+    print("\n".join(map(printable, str(advice).splitlines())))
     return troubles.status

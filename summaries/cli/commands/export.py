@@ -20,7 +20,7 @@ from summaries.cli.arguments.options import (
     tags_option,
 )
 from summaries.cli.views.faults import Troubles, tell_unmatched
-from summaries.presenting.terminal import progress_bar
+from summaries.presenting.terminal import printable, progress_bar
 from summaries.storage.credentials import without_credentials
 from summaries.words import counted
 
@@ -89,7 +89,7 @@ def command(
     if not done.rows and not done.unchanged:
         tell_unmatched(options["tags"], None if done.written else options["runs"])
     counts = _counts(done, "row" if options["wide"] else "point", deleted=options["delete"])
-    text = json.dumps(done._asdict()) if as_json else f"{without_credentials(target)}: {counts}"
+    text = json.dumps(done._asdict()) if as_json else f"{printable(without_credentials(target))}: {counts}"
     print(text, file=sys.stderr if target == "-" else sys.stdout)
     return troubles.status
 

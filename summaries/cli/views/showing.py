@@ -285,7 +285,8 @@ def _text_lines(shown: _ShownRun, tag: str, options: _Options) -> Iterator[str]:
         return
     text = value if isinstance(value, str) else "\n".join(map(str, value.flat))
     cut = not options.full and len(text) > _MOST_TEXT
-    yield from map(printable, (text[:_MOST_TEXT] if cut else text).splitlines())
+    for line in (text[:_MOST_TEXT] if cut else text).splitlines():
+        yield printable(line, None)
     if cut:
         yield f"… {len(text) - _MOST_TEXT} more characters: --full prints them"
 

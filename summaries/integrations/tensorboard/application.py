@@ -15,14 +15,21 @@ from summaries.integrations.tensorboard.library import Library
 from summaries.integrations.tensorboard.places import places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 __all__ = ["Application", "application"]
 
 _PREFIX = "/data/plugin/gradledger/"
 _DEFAULT_MB = 1024
 _GZIP_FROM = 2048
-_STATUS = {200: "200 OK", 400: "400 Bad Request", 404: "404 Not Found", 405: "405 Method Not Allowed"}
+_LOCAL = ("localhost", "127.0.0.1", "[::1]")
+_STATUS = {
+    200: "200 OK",
+    400: "400 Bad Request",
+    403: "403 Forbidden",
+    404: "404 Not Found",
+    405: "405 Method Not Allowed",
+}
 _STATUS |= {500: "500 Internal Server Error", 503: "503 Service Unavailable"}
 _logger = logging.getLogger("summaries")
 
@@ -37,7 +44,11 @@ def application(logdir: str, flags: Any) -> Application:
     places = places_of(logdir, getattr(flags, "logdir_spec", "") or "")
     megabytes = getattr(flags, "gradledger_memory_mb", _DEFAULT_MB)
     audit = as_config(getattr(flags, "gradledger_config", "") or None)
-    return Application(Library(places, audit, megabytes << 20))
+    given = getattr(flags, "gradledger_hosts", "") or ""
+    listens = "" if getattr(flags, "bind_all", False) else getattr(flags, "host", None) or "localhost"
+    is_local = listens in {*_LOCAL, "::1"}
+    hosts = {*_LOCAL, *filter(None, map(str.strip, given.lower().split(",")))} if is_local else None
+    return Application(Library(places, audit, megabytes << 20), hosts)
 
 
 class Application:
@@ -45,22 +56,36 @@ class Application:
 
     Args:
         library: the runs.
+        hosts: the names that a browser may know the server by; None for any.
     """
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, hosts: Collection[str] | None = None) -> None:
         self._library = library
+        self._hosts = hosts
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Answer one request, as WSGI wants it."""
-        status, kind, content = self.answer(
-            environ["REQUEST_METHOD"], environ["PATH_INFO"].rpartition(_PREFIX)[2], environ.get("QUERY_STRING", "")
-        )
+        if refusal := self._refusal(environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN", "")):
+            status, kind, content = _said(403, refusal)
+        else:
+            status, kind, content = self.answer(
+                environ["REQUEST_METHOD"], environ["PATH_INFO"].rpartition(_PREFIX)[2], environ.get("QUERY_STRING", "")
+            )
         head = [("Content-Type", kind), ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store")]
         if len(content) >= _GZIP_FROM and "gzip" in environ.get("HTTP_ACCEPT_ENCODING", "") and not _is_binary(kind):
             content = gzip.compress(content, 3)
             head.append(("Content-Encoding", "gzip"))
         start_response(_STATUS[status], [*head, ("Content-Length", str(len(content)))])
         return [content] if environ["REQUEST_METHOD"] != "HEAD" else []
+
+    def _refusal(self, host: str, origin: str) -> str:
+        """Why a request is refused, as one that a page of another site may have sent; "" if it is not."""
+        if origin and host and origin.rpartition("://")[2].lower() != host.lower():
+            return f"only the page itself is answered, got the origin {origin!r}"
+        name = host.lower() if host.endswith("]") else host.lower().rpartition(":")[0] or host.lower()
+        if host and self._hosts is not None and name not in self._hosts:
+            return f"only a browser that asks localhost is answered, or a name in --gradledger_hosts, got {name!r}"
+        return ""
 
     def answer(self, method: str, path: str, query: str) -> tuple[int, str, bytes]:
         """Status, type and content for an address below the plugin's.

@@ -65,6 +65,9 @@ def export(
     so whenever an export is interrupted, the dataset has every run as it was or as it is. Only one export to a dataset
     may run at a time. DuckDB and Polars read it by the pattern `<target>/*.parquet`.
 
+    A kill or a loss of power leaves what was at the target, or all of the new; when this returns, a local one is on the
+    disk.
+
     Args:
         path: a directory of runs, or an event file; a local path or an address. Or runs by name, but not for a dataset.
         target: the file or directory to write, a local path or an address. A file that is there is replaced. Or, for

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 from summaries.execution.tasks import Died, run_tasks
 from summaries.patterns import matcher
+from summaries.storage.durable import remove_leftovers
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import relative
-from summaries.storage.outputs import remove_leftovers
-from summaries.tools.exporting.manifest import MANIFEST, Entry, Manifest, fingerprint
+from summaries.tools.exporting.manifest import Entry, Manifest, fingerprint, part_name
 from summaries.tools.exporting.part import Part, WritePart
 from summaries.tools.exporting.runs import Exported
 
@@ -65,7 +65,7 @@ def export_dataset(
         for error in closed:
             on_error(error)
     manifest = Manifest.of(target, access.get("storage_options"))
-    remove_leftovers(target, [*manifest.files, MANIFEST])
+    remove_leftovers(target)  # of an address, there are none
     update = _DatasetUpdate(manifest, files, _looked_at(path, runs, closed), delete=delete)
     if (manifest.tags, manifest.latest) != (tags, latest):
         update.forget(every=True)  # also runs that are not wanted now: the manifest says that all are like this
@@ -155,10 +155,10 @@ class _DatasetUpdate:
                 continue
             size = sum(file.size for file in stored)
             if size > _PART_BYTES:
-                files[_name(len(files))] = {name: Entry(size)}
+                files[part_name(len(files))] = {name: Entry(size)}
                 continue
             if size > room or len(files[last]) >= _PART_RUNS:
-                last, room = _name(len(files)), _PART_BYTES
+                last, room = part_name(len(files)), _PART_BYTES
                 files[last] = {}
             files[last][name] = Entry(size)
             room -= size
@@ -197,7 +197,3 @@ class _DatasetUpdate:
         return Exported(
             sum(self._points.values()), tuple(sorted(self._points)), unchanged, tuple(sorted(self._vanished))
         )
-
-
-def _name(number: int) -> str:
-    return f"part-{number:05d}.parquet"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
 
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["MANIFEST", "Entry", "Manifest", "fingerprint"]
+__all__ = ["Entry", "Manifest", "fingerprint", "part_name"]
 
-MANIFEST = "_manifest.json"
+_MANIFEST = "_manifest.json"
 _VERSION = 1
+_PART = re.compile(r"part-\d{5,9}\.parquet", re.ASCII)
 
 
 class Entry(NamedTuple):
@@ -76,26 +78,28 @@ class Manifest:
             OSError: it cannot be read.
         """
         try:
-            data = read_file(join(target, MANIFEST), storage_options)
+            data = read_file(join(target, _MANIFEST), storage_options)
         except NotADirectoryError:  # the target is a file
             data = None
         if data is None:
             if not is_vacant(target, storage_options):
                 shown = without_credentials(target)
                 raise ValueError(
-                    f"the target must be new, empty, or a dataset of gradledger with its {MANIFEST}: {shown}"
+                    f"the target must be new, empty, or a dataset of gradledger with its {_MANIFEST}: {shown}"
                 )
             return cls(target, storage_options)
         try:
             return cls._parsed(target, storage_options, json.loads(data))
         except (ValueError, TypeError, KeyError, AttributeError):
-            path = without_credentials(join(target, MANIFEST))
+            path = without_credentials(join(target, _MANIFEST))
             raise ValueError(f"not the manifest of a dataset of version {_VERSION}: {path}") from None
 
     @classmethod
     def _parsed(cls, target: str, storage_options: Mapping[str, object] | None, tree: Any) -> Manifest:
         if tree["gradledger_dataset"] != _VERSION:
             raise ValueError
+        if not all(map(_PART.fullmatch, tree["files"])):
+            raise ValueError  # a path elsewhere, which would be overwritten
         files = {file: {name: Entry(**entry) for name, entry in runs.items()} for file, runs in tree["files"].items()}
         return cls(target, storage_options, several(tree["tags"]), tree["latest"], files)
 
@@ -107,7 +111,12 @@ class Manifest:
         """
         files = {file: {name: entry._asdict() for name, entry in runs.items()} for file, runs in self.files.items()}
         tree = {"gradledger_dataset": _VERSION, "tags": self.tags, "latest": self.latest, "files": files}
-        write_file(join(self.target, MANIFEST), (json.dumps(tree) + "\n").encode(), self.storage_options)
+        write_file(join(self.target, _MANIFEST), (json.dumps(tree) + "\n").encode(), self.storage_options)
+
+
+def part_name(number: int) -> str:
+    """The name of a file of a dataset; the manifest names no others."""
+    return f"part-{number:05d}.parquet"
 
 
 def fingerprint(files: Sequence[StoredFile]) -> str | None:

@@ -98,7 +98,8 @@ class WritePart:
         """
         path = join(self.target, part.file)
         done = WrittenPart()
-        with new_file(path, replace=True, storage_options=self.storage_options) as new, new_long_file(new) as parquet:
+        target = new_file(path, replace=True, follow=False, storage_options=self.storage_options)
+        with target as new, new_long_file(new) as parquet:
             for name, files in part.runs.items():
                 self._add(name, files, parquet, done)
             if part.kept or done.failed:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.storage.plain import create_text, files_below, is_directory, open_text
+from summaries.storage.plain import create_text, files_below, is_directory, text_below
 from summaries.tools.formats.points import ROW, STEPS, Facts, PointBatch
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def read_mlflow(path: str, left_out: LeftOut) -> Iterator[Item]:
         if meta.get("lifecycle_stage") == "deleted":
             left_out["runs that are deleted in MLflow"] += 1
             continue
-        tags = dict(_texts(os.path.join(run, _TAGS)))
+        tags = dict(_texts(os.path.join(run, _TAGS), left_out))
         name = tags.pop(_RUN_NAME, "") or meta.get("run_name") or os.path.basename(run)
         if several:
             above = os.path.dirname(run)
@@ -90,13 +90,13 @@ def read_mlflow(path: str, left_out: LeftOut) -> Iterator[Item]:
         yield _points(run, name, left_out)
         texts = {tag.replace(_NOTE, "note"): text for tag, text in tags.items() if _NOTE in tag or "mlflow." not in tag}
         left_out["tags of MLflow's own"] += len(tags) - len(texts)
-        yield Facts(name, {key: _parsed(text) for key, text in _texts(os.path.join(run, _PARAMS))}, texts)
+        yield Facts(name, {key: _parsed(text) for key, text in _texts(os.path.join(run, _PARAMS), left_out)}, texts)
 
 
 def _points(run: str, name: str, left_out: LeftOut) -> PointBatch:
     """All points of a run, by time; those of the same time in the order of steps."""
     tags, columns = [], [np.empty(0, ROW)]
-    for tag, text in _texts(os.path.join(run, _METRICS)):
+    for tag, text in _texts(os.path.join(run, _METRICS), left_out):
         tags.append(tag)
         columns.append(_metric(tag, text, left_out))
     rows = np.concatenate(columns)
@@ -121,24 +121,27 @@ def _metric(tag: str, text: str, left_out: LeftOut) -> NDArray[np.void]:
     return np.array(rows, ROW)
 
 
-def _texts(directory: str) -> Iterator[tuple[str, str]]:
+def _texts(directory: str, left_out: LeftOut) -> Iterator[tuple[str, str]]:
     """(name, contents) of each file below a directory, sorted."""
-    for folder, _, files in files_below(directory):
+
+    def leave_out(_path: str) -> None:
+        left_out["links, pipes and devices"] += 1
+
+    for folder, _, files in files_below(directory, leave_out):
         for file in files:
             path = os.path.join(folder, file)
             name = os.path.relpath(path, directory).replace(os.sep, "/")
-            with open_text(path) as opened:
-                yield name.encode(errors="backslashreplace").decode(), opened.read()
+            yield name.encode(errors="backslashreplace").decode(), text_below(path)
 
 
 def _meta(directory: str) -> dict[str, str]:
     """The texts of a meta.yaml, which is a flat mapping; {} if there is none."""
     try:
-        with open_text(os.path.join(directory, _META)) as file:
-            pairs = (line.rstrip("\n").partition(": ") for line in file if not line.startswith((" ", "-")))
-            return {key: _unquoted(value.strip()) for key, _, value in pairs}
+        lines = text_below(os.path.join(directory, _META)).split("\n")
     except OSError:
         return {}
+    pairs = (line.partition(": ") for line in lines if not line.startswith((" ", "-")))
+    return {key: _unquoted(value.strip()) for key, _, value in pairs}
 
 
 def _unquoted(text: str) -> str:

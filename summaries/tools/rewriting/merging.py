@@ -47,6 +47,8 @@ def merge(
     The files follow one another by the time of their first event, and those of one run in the order in which they are
     read. Without `latest`, every undamaged record is kept byte for byte.
 
+    A kill or a loss of power leaves nothing of the output, or all; when this returns, a local one is on the disk.
+
     Args:
         paths: the directories of runs, or event files; local paths or addresses.
         output: the new run's directory.

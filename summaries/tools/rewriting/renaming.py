@@ -44,6 +44,8 @@ def rename(
     replaced wherever it matches, as sed does: `^loss` → `train/loss`; `(.*)/(.*)` → `\2/\1`. The first rule that
     matches a name applies. Names inside of the hparams dashboard's and custom scalars' settings stay as they are.
 
+    A kill or a loss of power leaves nothing of the output, or all; when this returns, a local one is on the disk.
+
     Args:
         path: a run's directory, a directory of runs, or an event file; a local path or an address.
         output: the new directory, which gets the same tree.

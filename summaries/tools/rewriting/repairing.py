@@ -23,6 +23,8 @@ def repair(path: str | os.PathLike[str], output: str | os.PathLike[str], **optio
     not events, zeros, and the end of a record that was cut off. Tags that are not UTF-8, at which TensorBoard fails,
     are kept with their bytes escaped, as `\xff`.
 
+    A kill or a loss of power leaves nothing of the output, or all; when this returns, a local one is on the disk.
+
     Args:
         path: a run's directory, a directory of runs, or an event file; a local path or an address.
         output: the new directory, which gets the same tree. Files that contain no event are not written.

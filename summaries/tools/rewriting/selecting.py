@@ -95,6 +95,8 @@ def drop(
     Everything else stays, byte for byte: other tags of any kind, graphs, session logs. The tags of the hparams
     dashboard stay too, unless a pattern begins with `_hparams_/`.
 
+    A kill or a loss of power leaves nothing of the output, or all; when this returns, a local one is on the disk.
+
     Args:
         path: a run's directory, a directory of runs, or an event file; a local path or an address.
         output: the new directory, which gets the same tree.
@@ -143,6 +145,8 @@ def keep(
     """Write runs with only some of their tags.
 
     Graphs, session logs and other events without tags stay, and so do the tags of the hparams dashboard.
+
+    A kill or a loss of power leaves nothing of the output, or all; when this returns, a local one is on the disk.
 
     Args:
         path: as in `drop`.

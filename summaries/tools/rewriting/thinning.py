@@ -41,6 +41,8 @@ def thin(
 ) -> Rewritten:
     """Write runs with fewer points of their scalars. Images, texts and everything else stay.
 
+    A kill or a loss of power leaves nothing of the output, or all; when this returns, a local one is on the disk.
+
     Args:
         path: a run's directory, a directory of runs, or an event file; a local path or an address.
         output: the new directory, which gets the same tree.

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ import pytest
 from optim import Saver, Variable, latest_checkpoint
 from optim.checkpoints import files
 from optim.checkpoints.files import CheckpointList, Keeping
+from summaries.storage.durable import scratch_beside
 
 pytest.importorskip("safetensors", reason="the extra `checkpoint` is not installed")
 
@@ -267,7 +269,7 @@ def test_a_failure_at_any_moment_leaves_the_last_checkpoint_whole(tmp_path, v, m
     saver.restore(latest)
     assert latest == str(tmp_path / f"m-{int(v.value[0])}.safetensors")
     assert step in (None, int(v.value[0]))
-    assert not any(name.endswith(".saving") for name in names(tmp_path))
+    assert not any(name.endswith(".tmp") for name in names(tmp_path))
 
 
 BROKEN = {
@@ -303,12 +305,20 @@ def test_a_file_that_is_not_there(tmp_path, v):
 
 
 def test_what_a_killed_saver_left_is_removed_an_hour_later(tmp_path, v):
-    for name, age in ((".m.old.saving", 4000), (".m.young.saving", 100), (".other.old.saving", 4000)):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "m-1.safetensors").write_bytes(b"half")
-        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    with scratch_beside(str(tmp_path / "m")) as scratch:
+        for name, age in ((".gradledger.old.tmp", 4000), (".gradledger.young.tmp", 100)):
+            shutil.copytree(scratch, tmp_path / name)
+            os.utime(tmp_path / name / ".gradledger", (time.time() - age,) * 2)
     save(v, Saver([v]), tmp_path / "m", 1)
-    assert names(tmp_path) == [".m.young.saving", ".other.old.saving", "checkpoint", "m-1.safetensors"]
+    assert names(tmp_path) == [".gradledger.young.tmp", "checkpoint", "m-1.safetensors"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a descriptor is of")
+def test_the_directories_that_are_made_are_synced_with_those_above(tmp_path, v, monkeypatch):
+    synced = set()
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.add(os.readlink(f"/proc/self/fd/{fd}")))
+    save(v, Saver([v]), tmp_path / "a" / "b" / "m", 1)
+    assert synced >= {str(tmp_path), str(tmp_path / "a"), str(tmp_path / "a" / "b")}
 
 
 def test_a_checkpoint_may_be_read_by_whom_the_umask_lets(tmp_path, v):

@@ -38,6 +38,18 @@ def test_an_address(address, shown):
         ("s3://KEYS:SEC/RET@b", {}, "KEYS and SEC/RET in s3://KEYS:SEC/RET@b/x", "*** and *** in s3://***@b/x"),
         ("az://b", {}, "GET https://x.net/b?sig=abc&se=1: 403", "GET https://x.net/b?*** 403"),
         ("az://b", {}, "bad Signature=abc&x=1", "bad Signature=***&x=1"),
+        ("az://b", {}, "AccountName=a;AccountKey=abc==;x", "AccountName=a;AccountKey=***"),
+        (
+            "az://b",
+            {},
+            "account_key=ab api_key=cd pwd=ef auth=gh passphrase=ij passwd=kl",
+            " ".join(f"{name}=***" for name in ("account_key", "api_key", "pwd", "auth", "passphrase", "passwd")),
+        ),
+        ("s3://b", {"passphrase": "hidden"}, "is hidden", "is ***"),
+        ("s3://b", {"pwd": b"hidden"}, "is b'hidden'", "is b'***'"),
+        ("s3://b", {"secrets": ["hidden", ("inside",)]}, "hidden inside", "*** ***"),
+        ("s3://b", {"endpoints": [{"token": "hidden"}]}, "is hidden", "is ***"),
+        ("s3://b", {}, "author=jane", "author=jane"),
     ],
 )
 def test_a_message(address, options, text, shown):

@@ -11,7 +11,7 @@ import pytest
 from summaries.storage import local, names
 from summaries.storage.local import LOCAL, LocalEventFile, LocalFile
 from summaries.storage.names import is_event_file
-from summaries.storage.protocols import ReplacedError
+from summaries.storage.protocols import LostFileError, ReplacedError
 
 
 @pytest.fixture
@@ -75,22 +75,38 @@ def test_append_in_small_pieces(file, monkeypatch):
     assert content(file) == b"a long batch"
 
 
-def test_append_to_a_file_that_was_cut_short(file):
+def test_an_error_of_a_file_that_is_there_is_no_loss(file, monkeypatch):
+    def refused(*_args):
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", refused)
+        with pytest.raises(PermissionError) as raised:
+            file.append(memoryview(b"one"), 0)
+    assert raised.value.filename == file.path
+
+
+def test_the_end_is_cut_off_but_nothing_is_added(file):
+    file.append(memoryview(b"onetwo"), 0)
+    assert file.cut(3)
+    assert (content(file), file.size()) == (b"one", 3)
+    file.append(memoryview(b"2"), 3)
+    os.truncate(file.path, 0)
+    assert file.cut(3)
+    assert content(file) == b""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a descriptor is of")
+def test_a_sync_that_fails(file, monkeypatch):
+    """Its pages count as clean from then on, so that the next sync would not fail: the file is lost."""
+
+    def fail(_fd):
+        raise OSError(5, "Input/output error")
+
     file.append(memoryview(b"one"), 0)
-    os.truncate(file.path, 1)
-    with pytest.raises(OSError, match="another process truncated the file") as raised:
-        file.append(memoryview(b"two"), 3)
-    assert str(raised.value) == f"[Errno 5] another process truncated the file: {file.path!r}"
-    assert content(file) == b"o"
-
-
-def test_append_to_a_file_that_was_removed(file):
-    """It is not made again: somebody wanted it gone."""
-    os.remove(file.path)
-    with pytest.raises(FileNotFoundError) as raised:
-        file.append(memoryview(b"one"), 0)
-    assert str(raised.value) == f"[Errno 2] No such file or directory: {file.path!r}"
-    assert not os.path.exists(file.path)
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(LostFileError, match="the disk did not take it: Input/output error"):
+        file.sync()
 
 
 def test_an_error_of_write_names_the_file(file, monkeypatch):
@@ -104,12 +120,20 @@ def test_an_error_of_write_names_the_file(file, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a descriptor is of")
-def test_sync(file, monkeypatch):
-    """The file's bytes, and then the directory that has its name."""
+def test_sync(tmp_path, monkeypatch):
+    """The file's bytes, then the directories whose names are new; once."""
     synced = []
     monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.path.realpath(f"/proc/self/fd/{fd}")))
+    file = LocalEventFile(str(tmp_path / "a" / "b"), 0.0)
+    path = os.path.realpath(file.path)
     file.sync()
-    assert synced == [os.path.realpath(file.path), os.path.dirname(os.path.realpath(file.path))]
+    assert (synced[0], set(synced[1:])) == (
+        path,
+        {os.path.dirname(path), *map(os.path.realpath, (tmp_path / "a", tmp_path))},
+    )
+    synced.clear()
+    file.sync()
+    assert synced == [path]
 
 
 def test_read_range(tmp_path):

@@ -120,7 +120,7 @@ def test_refused_as_a_path(run, read, kind):
     path = run / NAME
     SPECIAL[kind](path)
     error = promptly(lambda: read(path))
-    assert str(error) == f"[Errno 22] an event file must be a regular file, got {kind}: {str(path)!r}"
+    assert str(error) == f"[Errno 22] it must be a regular file, got {kind}: {str(path)!r}"
 
 
 @pytest.mark.parametrize("command", ["verify", "audit"])
@@ -128,7 +128,7 @@ def test_refused_by_the_command_line(run, command, capsys):
     path = run / NAME
     os.mkfifo(path)
     assert promptly(lambda: main([command, str(path)])) == 2
-    message = f"gradledger: an event file must be a regular file, got a named pipe: {str(path)!r}\n"
+    message = f"gradledger: it must be a regular file, got a named pipe: {str(path)!r}\n"
     assert capsys.readouterr().err == message
 
 

@@ -9,7 +9,7 @@ import time
 import fsspec
 import pytest
 
-from summaries.storage.outputs import new_directory, new_file, refuse_inside, remove_leftovers
+from summaries.storage.outputs import new_directory, new_file, refuse_inside
 
 
 def write(directory, name, text):
@@ -33,17 +33,6 @@ def store():
     system.pseudo_dirs[:] = [""]
     yield system
     system.store.clear()
-
-
-def test_leftovers_are_removed_and_nothing_else(tmp_path):
-    leftovers = [".gradledger.12.3.tmp", ".a.csv.12.3.tmp", "a.csv.12.3.tmp"]
-    others = ["a.csv", "b.csv.12.3.tmp", "a.csv.tmp", "a.csv.12.x.tmp", "x.tmp", "a.csv.12.3"]
-    for name in leftovers + others:
-        (tmp_path / name).touch()
-    remove_leftovers(str(tmp_path), ["a.csv"])
-    assert sorted(os.listdir(tmp_path)) == sorted(others)
-    remove_leftovers(str(tmp_path / "missing"), [])
-    remove_leftovers("memory://missing", [])
 
 
 def test_a_directory_appears_at_the_end(tmp_path):
@@ -141,6 +130,19 @@ def test_the_current_directory_is_not_replaced(tmp_path, monkeypatch):
         with pytest.raises(FileExistsError) as raised, new_directory(target):
             pass
         assert str(raised.value) == f"the output must be another directory than the current one, got {target}"
+
+
+def test_a_link_is_followed_or_replaced(tmp_path):
+    write(tmp_path, "precious", "precious")
+    (tmp_path / "link").symlink_to("precious")
+    with new_file(tmp_path / "link", replace=True, follow=False) as path:
+        write("", path, "new")
+    assert ((tmp_path / "precious").read_text(), (tmp_path / "link").read_text()) == ("precious", "new")
+    (tmp_path / "followed").symlink_to("precious")
+    with new_file(tmp_path / "followed", replace=True) as path:
+        write("", path, "new")
+    assert (tmp_path / "followed").is_symlink()
+    assert (tmp_path / "precious").read_text() == "new"
 
 
 def test_a_directory_is_no_file(tmp_path):

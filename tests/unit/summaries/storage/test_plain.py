@@ -5,7 +5,15 @@ import os
 import fsspec
 import pytest
 
-from summaries.storage.plain import at_hand, create_text, files_below, is_directory, open_bytes, open_text
+from summaries.storage.plain import (
+    at_hand,
+    create_text,
+    files_below,
+    is_directory,
+    open_bytes,
+    open_text,
+    text_below,
+)
 
 
 def test_a_local_path_is_at_hand(tmp_path):
@@ -39,6 +47,22 @@ def test_text_is_text_whatever_the_bytes(tmp_path):
     with create_text(str(tmp_path / "new" / "y")) as file:
         file.write("ü\udc80\r\n\n")
     assert (tmp_path / "new" / "y").read_bytes() == "ü\\udc80\r\n\n".encode()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only POSIX has pipes")
+def test_links_and_pipes_are_told_and_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").write_text("\ufefftext\r\n", encoding="utf-8", newline="")
+    (tmp_path / "link").symlink_to("file")
+    others = []
+    assert [files for _, _, files in files_below(str(tmp_path), others.append)] == [["file"]]
+    assert others == [str(tmp_path / "link"), str(tmp_path / "pipe")]
+    assert text_below(str(tmp_path / "file")) == "text\n"
+    for path in others:
+        with pytest.raises(OSError, match=r"symbolic links|regular file"):
+            text_below(path)
+    with pytest.raises(OSError, match="regular file"):
+        open_bytes(str(tmp_path / "pipe"))
 
 
 def test_files_below_are_sorted_and_may_be_left_out(tmp_path):

@@ -1,7 +1,10 @@
 """Event files in an object store: written to fsspec's memory file system, with its traffic counted."""
 
+import itertools
 import json
+import os
 import pickle
+import threading
 
 import fsspec
 import numpy as np
@@ -22,6 +25,7 @@ from summaries import (
 from summaries.storage.remote import is_vacant
 from summaries.wire.pb import Event, GraphDef, NodeDef
 from summaries.wire.records import RecordParser
+from summaries.writing.process_hooks import close_at_last
 
 
 @pytest.fixture
@@ -32,9 +36,9 @@ def store(monkeypatch):
     put = type(system).pipe_file
     system.traffic = []
 
-    def counting(self, path, value, **options):
+    def counting(self, path, value, mode="overwrite", **options):
         system.traffic.append(len(value))
-        return put(self, path, value, **options)
+        return put(self, path, value, mode=mode, **options)
 
     monkeypatch.setattr(type(system), "pipe_file", counting)
     yield system
@@ -104,6 +108,98 @@ def test_graphs(store):
     assert read_graph(path) == graph
     with pytest.raises(FileNotFoundError, match="nowhere"):
         read_graph("memory://runs/d/nowhere.pb")
+
+
+@pytest.fixture
+def hanging(store, monkeypatch, tmp_path):
+    """Let the store accept requests and not answer while this is set; what waits for it gives up soon."""
+    answers = threading.Event()
+    put = type(store).pipe_file
+
+    def slow(self, path, value, mode="overwrite", **options):
+        if hangs.is_set():
+            answers.wait()
+        return put(self, path, value, mode=mode, **options)
+
+    hangs = threading.Event()
+    monkeypatch.setattr(type(store), "pipe_file", slow)
+    monkeypatch.setenv("GRADLEDGER_STORE_SECS", "0.05")
+    monkeypatch.setenv("GRADLEDGER_CACHE_DIR", str(tmp_path / "cache"))
+    yield hangs
+    answers.set()
+
+
+def test_a_store_that_never_answers(store, hanging):
+    """flush() and close() raise in time, and what waits is kept for a store that answers again."""
+    writer = SummaryWriter("memory://runs/slow", flush_secs=1000)
+    writer.add_scalar("loss", 1.0, 1)
+    hanging.set()
+    for call in (writer.flush, writer.flush, writer.close):
+        with pytest.raises(OSError, match=r"could not be written: the store did not answer within 0 s"):
+            call()
+    hanging.clear()
+    writer.close()
+    assert points(store, "/runs/slow") == [(1, 1.0)]
+
+
+def test_what_was_not_sent_at_the_end_is_sent_by_the_next_writer(store, hanging, tmp_path):
+    writer = SummaryWriter("memory://runs/late", flush_secs=1000)
+    writer.add_scalar("loss", 1.0, 1)
+    hanging.set()
+    with pytest.warns(
+        UserWarning, match=r"up to 1 events of .* were not sent, and are in .*: the run's next writer sends"
+    ):
+        close_at_last(writer._run_file)
+    (kept,) = (tmp_path / "cache" / "unsent").rglob("*tfevents*")
+    assert read_run(kept).scalars["loss"].step.tolist() == [1]
+    hanging.clear()
+    with SummaryWriter("memory://runs/other"):
+        pass
+    assert kept.exists()
+    with SummaryWriter("memory://runs/late") as after:
+        after.add_scalar("loss", 2.0, 2)
+    assert points(store, "/runs/late") == [(1, 1.0), (2, 2.0)]
+    assert not kept.exists()
+
+
+def test_writers_that_share_host_process_and_second(store, monkeypatch):
+    monkeypatch.setattr("summaries.storage.names.counter", itertools.repeat(0))
+    monkeypatch.setattr("summaries.storage.names._random_of", lambda _: os.urandom(6).hex())
+    writers = [SummaryWriter("memory://runs/same", flush_secs=1000) for _ in range(3)]
+    for step, writer in enumerate(writers):
+        writer.add_scalar("loss", 1.0, step)
+        writer.close()
+    assert sorted(points(store, "/runs/same")) == [(0, 1.0), (1, 1.0), (2, 1.0)]
+
+
+def test_an_object_of_another_writer_is_not_replaced(store):
+    writer = SummaryWriter("memory://runs/taken", flush_secs=1000)
+    taken = writer.paths[0][: -len("000000")] + "000001"
+    store.pipe_file(taken.removeprefix("memory:/"), b"theirs")
+    writer.add_scalar("loss", 1.0, 1)
+    with pytest.raises(FileExistsError):
+        writer.flush()
+    assert store.cat_file(taken.removeprefix("memory:/")) == b"theirs"
+    store.rm_file(taken.removeprefix("memory:/"))
+    writer.close()
+    assert (1, 1.0) in points(store, "/runs/taken")
+
+
+def test_an_attempt_that_seemed_to_fail_is_not_taken_for_another_writer_s(store, monkeypatch):
+    writer = SummaryWriter("memory://runs/twice", flush_secs=1000)
+    put = type(store).pipe_file
+
+    def failing(self, path, value, **options):
+        put(self, path, value, **options)
+        raise TimeoutError("no answer")
+
+    writer.add_scalar("loss", 1.0, 1)
+    with monkeypatch.context() as broken:
+        broken.setattr(type(store), "pipe_file", failing)
+        with pytest.raises(OSError, match="no answer"):
+            writer.flush()
+    writer.close()
+    assert points(store, "/runs/twice") == [(1, 1.0)]
 
 
 INSIDE = {"path": "/base", "target_protocol": "memory"}

@@ -172,40 +172,6 @@ def test_a_new_writer_on_a_full_disk(logdir, disk):
         open_writer(logdir)
 
 
-def test_a_file_that_was_removed(logdir):
-    writer = open_writer(logdir)
-    writer.add_scalar("loss", 1, 1)
-    whole = content(writer)
-    os.rename(writer.path, logdir / "elsewhere")
-    with pytest.raises(FileNotFoundError) as raised:
-        writer.flush()
-    assert str(raised.value) == f"[Errno 2] No such file or directory: {writer.path!r}"
-    os.rename(logdir / "elsewhere", writer.path)
-    assert content(writer) == whole
-    writer.close()
-    assert scalars(writer.path) == [(1, "loss", 1.0)]
-
-
-def test_a_file_that_was_cut_short(logdir, disk):
-    """What is not the end of what we wrote is not written behind."""
-    writer = open_writer(logdir)
-    writer.add_scalar("loss", 1, 1)
-    disk.room = 3
-    with pytest.raises(OSError, match="No space left"):
-        writer.flush()
-    disk.room = None
-    whole = content(writer)
-    os.truncate(writer.path, 5)
-    with pytest.raises(OSError, match="truncated the file") as raised:
-        writer.flush()
-    assert str(raised.value) == f"[Errno 5] another process truncated the file: {writer.path!r}"
-    assert content(writer) == whole[:5]
-    with open(writer.path, "wb") as file:
-        file.write(whole)
-    writer.close()
-    assert scalars(writer.path) == [(1, "loss", 1.0)]
-
-
 def pending_bytes(writer):
     """What waits in memory: encoded, as rows, and as whole records."""
     queue = writer._run_file.queue
@@ -292,6 +258,40 @@ def test_trying_again_on_a_full_disk_leaves_no_files(logdir, disk):
         with pytest.raises(OSError, match="No space left"):
             EventFileWriter(logdir)
     assert event_files(logdir) == []
+
+
+@pytest.mark.parametrize("room", [0, 3])
+@pytest.mark.parametrize("log_one", ["scalar", "summary"])
+def test_a_call_that_writes_at_once_and_fails_logs_nothing(logdir, disk, room, log_one):
+    def log_it(step):
+        if log_one == "scalar":
+            writer.add_scalar("loss", step, step)
+        else:
+            writer.add_summary(Summary(value=[Summary.Value(tag="loss", simple_value=step)]), step)
+
+    writer = open_writer(logdir, max_queue=0)
+    log_it(1)
+    for _ in range(3):
+        disk.room = room
+        with pytest.raises(OSError, match="No space left"):
+            log_it(2)
+        disk.room = None
+    log_it(3)
+    assert scalars(writer.path) == [(1, "loss", 1.0), (3, "loss", 3.0)]
+    writer.close()
+    assert scalars(writer.path) == [(1, "loss", 1.0), (3, "loss", 3.0)]
+
+
+def test_a_thread_that_cannot_be_started_leaves_no_file(logdir, monkeypatch):
+    def refuse(_thread):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        for _ in range(3):
+            with pytest.raises(RuntimeError, match="can't start"):
+                open_writer(logdir)
+    assert not logdir.exists()
 
 
 def test_long_tags_count_as_long_as_they_are(logdir):

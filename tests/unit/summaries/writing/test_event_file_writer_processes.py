@@ -158,7 +158,7 @@ def test_a_forked_child_whose_file_cannot_be_made(tmp_path, logdir):
 writer.flush()
 child = os.fork()
 if child == 0:
-    from summaries.writing import run_file as module
+    from summaries.writing import current_file as module
     create = module.create_event_file
     def full(*arguments):
         raise OSError(28, "No space left on device")

@@ -10,8 +10,8 @@ from helpers import run_script
 
 import summaries
 from summaries.writing import event_file_writer
+from summaries.writing.current_file import Destination
 from summaries.writing.event_queue import EventQueue
-from summaries.writing.run_file import Destination
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
 
@@ -110,7 +110,7 @@ def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
     """One that interrupts a write of its own thread cannot wait for it; what it was to write comes behind."""
     writer = summaries.EventFileWriter(logdir, flush_secs=float("inf"))
     writer.add_scalar("loss", 1.0, 1)
-    append = type(writer._run_file._file).append
+    append = type(writer._run_file._current.file).append
 
     def interrupted(file, data, start):
         monkeypatch.undo()
@@ -124,7 +124,7 @@ def test_a_flush_inside_of_a_flush_says_that_it_cannot(logdir, monkeypatch):
             writer.reopen()
         append(file, data, start)
 
-    monkeypatch.setattr(type(writer._run_file._file), "append", interrupted)
+    monkeypatch.setattr(type(writer._run_file._current.file), "append", interrupted)
     writer.flush()
     writer.close()
     assert summaries.read_run(logdir).scalars["loss"].value.tolist() == [1.0, 2.0]

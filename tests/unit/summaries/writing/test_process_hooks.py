@@ -73,6 +73,45 @@ def test_an_object_may_log_when_modules_are_gone(logdir, tmp_path):
     assert [scalars(path) for path in event_files(logdir)] == [[(1, "loss", 0.5)], [(1, "last", 1.0)]]
 
 
+AFTER_ALL_ELSE = {
+    "a handler that was registered before": """
+import atexit, sys
+
+@atexit.register
+def last():
+    writer = SummaryWriter(sys.argv[1])
+    keep.append(writer)
+    for step in range(5):
+        writer.add_scalar("loss", 0.5, step)
+
+keep = []
+from summaries import SummaryWriter
+""",
+    "a finalizer": """
+import sys
+from summaries import SummaryWriter
+
+class Trainer:
+    def __init__(self):
+        self.writer = SummaryWriter(sys.argv[1])
+
+    def __del__(self):
+        for step in range(5):
+            self.writer.add_scalar("loss", 0.5, step)
+
+trainer = Trainer()
+sys.modules["kept"] = trainer
+""",
+}
+
+
+@pytest.mark.parametrize("script", AFTER_ALL_ELSE.values(), ids=AFTER_ALL_ELSE)
+def test_what_is_logged_when_all_writers_were_closed_is_written_at_once(logdir, tmp_path, script):
+    assert run_script(tmp_path, script, logdir) == ""
+    found = [scalar for path in event_files(logdir) for scalar in scalars(path)]
+    assert found == [(step, "loss", 0.5) for step in range(5)]
+
+
 LOSS = """
 import sys
 from pathlib import Path
@@ -82,7 +121,8 @@ writer = SummaryWriter(sys.argv[1], flush_secs=float("inf"))
 for step in range(3):
     writer.add_scalar("loss", 0.5, step)
 Path(writer.path).unlink()
-Path(writer.path).mkdir()
+Path(sys.argv[1]).rmdir()
+Path(sys.argv[1]).touch()  # where no other file can be
 print(writer.path)
 """
 
@@ -93,7 +133,9 @@ def test_a_loss_at_exit_is_on_stderr_once_even_without_warnings(logdir, tmp_path
     command = [sys.executable, "-W", "ignore", script, logdir]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     path = done.stdout.strip()
-    assert done.stderr == (f"up to 3 events were lost when {path} was closed: [Errno 21] Is a directory: {path!r}\n")
+    assert done.stderr == (
+        f"up to 3 events were lost when {path} was closed: [Errno 17] File exists: {str(logdir)!r}\n"
+    )
 
 
 @pytest.fixture
@@ -104,7 +146,7 @@ def broken(logdir, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", writer.path)
 
-    monkeypatch.setattr(type(writer._run_file._file), "append", full)
+    monkeypatch.setattr(type(writer._run_file._current.file), "append", full)
     writer.add_scalar("loss", 0.5, 1)
     writer.add_scalar("loss", 0.5, 2)
     return writer

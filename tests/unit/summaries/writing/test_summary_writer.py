@@ -212,13 +212,15 @@ def test_one_curve_that_cannot_be_written_costs_no_other(logdir, reopen):
     writer.add_scalars("loss", {"train": 1.0, "test": 2.0}, 1)
     writer.flush()
     shutil.rmtree(logdir / "loss_train")
+    (logdir / "loss_train").touch()  # where no directory can be
     writer.add_scalars("loss", {"train": 1.0, "test": 2.0}, 2)
     writer.add_scalar("main", 1.0, 1)
     for finish in (writer.flush, writer.close):
-        with pytest.raises(FileNotFoundError, match="loss_train"):
+        with pytest.raises(FileExistsError, match="loss_train"):
             finish()
     assert read_run(logdir).scalars["main"].step.tolist() == [1]
     assert read_run(logdir / "loss_test").scalars["loss"].step.tolist() == [1, 2]
+    (logdir / "loss_train").unlink()
     reopen(writer)  # what waits goes to new files
     writer.close()
     assert read_run(logdir / "loss_train").scalars["loss"].step.tolist() == [2]

@@ -42,6 +42,31 @@ def test_below_a_prefix_of_tensorboards_path(app):
     assert ask(app, "page/plugin.css", prefix="/experiment/x/data/plugin/gradledger/")[0]["status"] == "200 OK"
 
 
+@pytest.mark.parametrize(
+    ("flags", "host", "origin", "status"),
+    [
+        ({}, "localhost:6006", "", "200 OK"),
+        ({}, "127.0.0.1:6006", "http://127.0.0.1:6006", "200 OK"),
+        ({}, "[::1]:6006", "", "200 OK"),
+        ({}, "", "", "200 OK"),
+        ({}, "evil.example:6006", "", "403 Forbidden"),
+        ({}, "localhost.evil.example", "", "403 Forbidden"),
+        ({}, "localhost:6006", "http://evil.example", "403 Forbidden"),
+        ({}, "localhost:6006", "http://localhost:7007", "403 Forbidden"),
+        ({}, "localhost:6006", "null", "403 Forbidden"),
+        ({}, "[", "", "403 Forbidden"),
+        ({"gradledger_hosts": "a.example, proxy.example"}, "Proxy.example", "https://proxy.example", "200 OK"),
+        ({"bind_all": True}, "machine.example:6006", "", "200 OK"),
+        ({"host": "192.0.2.1"}, "machine.example:6006", "", "200 OK"),
+        ({"host": "127.0.0.1"}, "machine.example:6006", "", "403 Forbidden"),
+        ({"bind_all": True}, "machine.example:6006", "http://evil.example", "403 Forbidden"),
+    ],
+)
+def test_pages_of_other_sites_get_nothing(tmp_path, flags, host, origin, status):
+    app = application(str(tmp_path), SimpleNamespace(**flags))
+    assert ask(app, "page/plugin.js", HTTP_HOST=host, HTTP_ORIGIN=origin)[0]["status"] == status
+
+
 def test_compression(app):
     told, content = ask(app, "page/plugin.js", HTTP_ACCEPT_ENCODING="gzip, br")
     assert told["Content-Encoding"] == "gzip"

@@ -48,6 +48,48 @@ def test_other_directories_and_files_are_refused(logs, tmp_path, target):
     )
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "{elsewhere}/precious",
+        "../precious",
+        "a/../../precious",
+        "precious",
+        ".",
+        "part-1.parquet",
+        "part-00000.parquet\n",
+    ],
+)
+def test_a_manifest_names_no_file_but_the_dataset_s_own(logs, tmp_path, name):
+    """Whoever made the dataset could have any file overwritten."""
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    export(logs, tmp_path / "ds")
+    path = tmp_path / "ds/_manifest.json"
+    tree = json.loads(path.read_text())
+    tree["files"][name.format(elsewhere=tmp_path)] = {"new": {"bytes": 0}}
+    path.write_text(json.dumps(tree))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(ValueError, match="not the manifest"):
+        export(logs, tmp_path / "ds", incremental=False)
+    assert precious.read_text() == "precious"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only POSIX has pipes")
+def test_a_link_in_a_dataset_is_replaced_and_not_followed(logs, tmp_path):
+    precious = tmp_path / "precious"
+    export(logs, tmp_path / "ds")
+    for name in ("part-00000.parquet", "_manifest.json"):
+        content = (tmp_path / "ds" / name).read_bytes()
+        precious.write_bytes(content)
+        (tmp_path / "ds" / name).unlink()
+        (tmp_path / "ds" / name).symlink_to(precious)
+        export(logs, tmp_path / "ds", incremental=False)
+        assert precious.read_bytes() == content
+        assert not (tmp_path / "ds" / name).is_symlink()
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"gradledger_dataset": 2}', '{"gradledger_dataset": 1, "files": 3}'])
 def test_manifests_of_others(logs, tmp_path, text):
     path = tmp_path / "ds/_manifest.json"

@@ -1,5 +1,7 @@
 """MLflow's file store: one as MLflow writes it, and our own read back."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,26 @@ def store(directory, files):
 def read(path):
     left_out = LeftOut()
     return list(read_mlflow(path, left_out)), left_out
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only POSIX has pipes")
+def test_pipes_and_links_are_left_out(tmp_path):
+    """A pipe has no end; a link could have any file of whoever converts copied into a run."""
+    path = tmp_path / "store"
+    store(path, STORE)
+    (tmp_path / "secret").write_text("1795359448019 1.0 0\n")
+    run = path / "33" / RUN
+    os.mkfifo(run / "metrics" / "pipe")
+    (run / "metrics" / "link").symlink_to(tmp_path / "secret")
+    (run / "params" / "link").symlink_to(tmp_path / "secret")
+    (run / "tags" / "linked").symlink_to(tmp_path)
+    (path / "0" / "meta.yaml").unlink()
+    os.mkfifo(path / "0" / "meta.yaml")
+    (points, facts), left_out = read(str(path))
+    (want, want_facts), _ = read(store(tmp_path / "clean", STORE))
+    assert points.tags == want.tags
+    assert facts == want_facts
+    assert left_out["links, pipes and devices"] == 3
 
 
 def test_as_mlflow_writes_it(tmp_path):

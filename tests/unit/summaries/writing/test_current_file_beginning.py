@@ -6,7 +6,7 @@ from helpers import event_files
 from summaries import Event
 from summaries.wire.pb import SessionLog, SourceMetadata
 from summaries.wire.records import frame
-from summaries.writing.run_file import Destination
+from summaries.writing.current_file import Destination
 
 
 @pytest.mark.parametrize("now", [0.0, 1700000000.25])
