@@ -93,6 +93,10 @@ class VariableReports(Sequence[VariableReport]):
         slots: the slots' names.
         stats: as given.
         measured: for each of the first five rows of `values`, whether it was measured.
+        update: the number of the update at which they were measured, where whoever measures counts them; 0 before the
+            first one; None otherwise. A number that GradientMonitor has seen is of an earlier step.
+        rejected: if they are of an earlier step because this step was skipped, since its gradients were not finite:
+            the number of these elements, at the least.
 
     >>> reports = VariableReports(["w"], [4], [], np.array([[25.0, 100.0, 1.0, 2.0, 0.0]]))
     >>> reports[0].gradient_norm, reports[0].gradient_zero_fraction, reports[0].update_ratio
@@ -114,6 +118,18 @@ class VariableReports(Sequence[VariableReport]):
         self.measured = (True, has_weights, has_updates, True, has_weights and has_updates)
         self._sizes = sizes
         self.stats = stats
+        self.update: int | None = None
+        self.rejected = 0
+
+    def with_updates(self, squares: NDArray[np.float64]) -> VariableReports:
+        """The same, with the norms of the updates.
+
+        Args:
+            squares: float64[variables]: the sum of the squares of each update's elements.
+        """
+        stats = self.stats.copy()
+        stats[:, UPDATE_SQUARES] = squares
+        return VariableReports(self.names, self._sizes, self.slots, stats, has_weights=self.measured[1])
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
