@@ -12,9 +12,10 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import summaries  # its messages take long to import: they are imported when they are first used
 from optim.telemetry.measuring import NothingToMeasureError
 from optim.telemetry.monitor import GradientMonitor
-from summaries import EventFileWriter, SummaryWriter, hparams, merge, scalar, text
+from summaries import EventFileWriter, SummaryWriter
 
 if TYPE_CHECKING:
     import os
@@ -92,8 +93,8 @@ class Logging:
         """
         writer = self.writer
         if writer is not None and values:
-            made = [scalar(name, value) for name, value in values.items()]
-            self._write(lambda: writer.add_summary(merge(made), step))
+            made = [summaries.scalar(name, value) for name, value in values.items()]
+            self._write(lambda: writer.add_summary(summaries.merge(made), step))
 
     def describe(self, hyperparameters: Mapping[str, Any], **texts: str) -> None:
         """Log what a run was started with, on the rank that writes.
@@ -107,10 +108,10 @@ class Logging:
             return
         plain = bool | int | float | str | None
         known = {name: v if isinstance(v, plain) else str(v) for name, v in hyperparameters.items()}
-        made = [hparams(known, {})] if known else []
-        made += [text(tag, words) for tag, words in texts.items()]
+        made = [summaries.hparams(known, {})] if known else []
+        made += [summaries.text(tag, words) for tag, words in texts.items()]
         if made:
-            self._write(lambda: writer.add_summary(merge(made), 0))
+            self._write(lambda: writer.add_summary(summaries.merge(made), 0))
 
     def dump(self, reason: str) -> None:
         """Write what the flight recorder keeps, if there is one."""

@@ -111,8 +111,9 @@ class Observation(NamedTuple):
         clipped = self.clip_norm is not None and norm is not None and norm > self.clip_norm
         reports = () if variables is None else variables
         return StepReport(
-            self.step, self.learning_rate, norm, self.clip_norm, clipped, nonfinite, self.skipped, reports, loss
-        )
+            self.step, self.learning_rate, norm, self.clip_norm, clipped, nonfinite,
+            skipped=self.skipped, variables=reports, loss=loss,
+        )  # fmt: skip
 
 
 def of_reports(variables: VariableReports, norm: float | None) -> Measured:

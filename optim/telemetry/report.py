@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -127,9 +128,12 @@ class VariableReports(Sequence[VariableReport]):
         Args:
             squares: float64[variables]: the sum of the squares of each update's elements.
         """
-        stats = self.stats.copy()
-        stats[:, UPDATE_SQUARES] = squares
-        return VariableReports(self.names, self._sizes, self.slots, stats, has_weights=self.measured[1])
+        made = copy.copy(self)
+        made.__dict__.pop("values", None)
+        made.stats = self.stats.copy()
+        made.stats[:, UPDATE_SQUARES] = squares
+        made.measured = (*self.measured[:2], True, True, self.measured[1])
+        return made
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
