@@ -33,7 +33,7 @@ export UV_HTTP_RETRIES := 10
 # may find one in any later test. That is told, and fails none of the tests that use these; it fails all others.
 WITH_OTHERS := -W default::pytest.PytestUnraisableExceptionWarning
 
-.PHONY: demo test crash strange native alone elsewhere docs conformance stores cluster frameworks notebook javascript plugin package constraints bench bench-quick papers pictures lint types layers proto format clean
+.PHONY: demo test gpu crash strange native alone elsewhere docs conformance stores cluster frameworks notebook javascript plugin package constraints bench bench-quick papers pictures lint types layers proto format clean
 
 demo: native
 	$(BIN)/python examples/sequential_digits.py
@@ -129,6 +129,10 @@ plugin: $(VENV)/.ready .venv-tensorboard/.ready
 # Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
 frameworks: .venv-frameworks/.ready
 	.venv-frameworks/bin/python -m pytest $(WITH_OTHERS) tests/frameworks tests/unit/test_readme.py
+
+# The torch hook on CUDA, where torch sees a device; without one it says so, and nothing is taken for tried.
+gpu: .venv-frameworks/.ready
+	.venv-frameworks/bin/python -m pytest $(WITH_OTHERS) tests/gpu --capture=no
 
 .venv-frameworks/.ready: pyproject.toml constraints.txt
 	test -x .venv-frameworks/bin/python || $(PYTHON) -m venv .venv-frameworks

@@ -24,10 +24,11 @@ hook = attach(accelerator, optimizer, logdir, model)
 for _ in range(4):
     for inputs, targets in loader:
         with accelerator.accumulate(model):
-            hook.loss = torch.nn.functional.mse_loss(model(inputs), targets)
-            accelerator.backward(hook.loss)
+            loss = hook.loss(torch.nn.functional.mse_loss(model(inputs), targets))
+            accelerator.backward(loss)
             if accelerator.sync_gradients:
                 accelerator.clip_grad_norm_(model.parameters(), 0.5)
             optimizer.step()
             optimizer.zero_grad()
+accelerator.log({"eval/loss": torch.nn.functional.mse_loss(model(x), data.tensors[1])}, step=32)  # in the same run
 hook.remove()

@@ -23,7 +23,9 @@ with tempfile.TemporaryDirectory() as output:
     arguments = TrainingArguments(
         output, max_steps=60, per_device_train_batch_size=32, learning_rate=1e-3, max_grad_norm=1.0,
         report_to="none", use_cpu=True, save_strategy="no", disable_tqdm=True,
+        logging_steps=5, eval_strategy="steps", eval_steps=20,
     )  # fmt: skip
     Trainer(
-        BertForSequenceClassification(config), arguments, train_dataset=data, callbacks=[GradientCallback(logdir)]
+        BertForSequenceClassification(config), arguments, train_dataset=data[:448], eval_dataset=data[448:],
+        callbacks=[GradientCallback(logdir)],
     ).train()  # fmt: skip

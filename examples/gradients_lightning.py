@@ -24,6 +24,10 @@ class Regression(pl.LightningModule):  # type: ignore[misc]
         """The loss of a batch."""
         return torch.nn.functional.mse_loss(self.net(batch[0]), batch[1])
 
+    def validation_step(self, batch: Any, number: int) -> None:
+        """What is logged here is in the same run as the gradients."""
+        self.log("val_loss", torch.nn.functional.mse_loss(self.net(batch[0]), batch[1]))
+
     def configure_optimizers(self) -> Any:
         """Adam."""
         return torch.optim.Adam(self.parameters(), lr=1e-2)
@@ -37,4 +41,9 @@ trainer = pl.Trainer(
     max_epochs=4, gradient_clip_val=0.5, accelerator="cpu", devices=1, logger=False, enable_checkpointing=False,
     enable_progress_bar=False, enable_model_summary=False, callbacks=[GradientCallback(logdir, keep_last=100)],
 )  # fmt: skip
-trainer.fit(Regression(), torch.utils.data.DataLoader(data, batch_size=32, shuffle=True))
+training, validation = torch.utils.data.random_split(data, [448, 64])
+trainer.fit(
+    Regression(),
+    torch.utils.data.DataLoader(training, batch_size=28, shuffle=True),
+    torch.utils.data.DataLoader(validation, batch_size=64),
+)

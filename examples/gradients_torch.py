@@ -22,9 +22,10 @@ SPOILT = 150
 for step in range(1, 201):
     rows = torch.randint(0, 256, (32,))
     targets = y[rows] * 1e4 if step == SPOILT else y[rows]
-    hook.loss = torch.nn.functional.mse_loss(model(x[rows]), targets)
+    loss = torch.nn.functional.mse_loss(model(x[rows]), targets)
     optimizer.zero_grad()
-    hook.loss.backward()
+    loss.backward()
+    hook.loss(loss)
     torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5)
     optimizer.step()
 hook.remove()

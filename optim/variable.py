@@ -40,6 +40,8 @@ class Variable(ArrayInterface):
         trainable: whether an optimizer trains it by default, without a list of variables.
         name: its name in summaries and checkpoints.
         dtype: the array's dtype; by default the initial value's, and float32 for Python floats, as in TensorFlow.
+        constraint: a function of an array that returns it projected onto what is allowed, such as `np.abs`; optimizers
+            call it after each update. Reports tell of the update before.
 
     Attributes:
         value: the live array. It stays the same object through every update. A loss that uses it, rather than the
@@ -52,14 +54,20 @@ class Variable(ArrayInterface):
     """
 
     def __init__(
-        self, initial_value: ArrayLike, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None
+        self,
+        initial_value: ArrayLike,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        *,
+        constraint: Callable[[NDArray[Any]], ArrayLike] | None = None,
     ) -> None:
         if isinstance(initial_value, Variable):
             initial_value = initial_value.value
         array = np.array(array_like(initial_value), dtype)
         if dtype is None and array.dtype == np.float64 and not hasattr(initial_value, "dtype"):
             array = array.astype(np.float32)
-        self._become(array, trainable, name)
+        self._become(array, trainable, name, constraint)
 
     @classmethod
     def wrap(cls, array: NDArray[Any], *, trainable: bool = True, name: str | None = None) -> Self:
@@ -87,11 +95,18 @@ class Variable(ArrayInterface):
         variable._become(array, trainable, name)  # noqa: SLF001 - the class's own
         return variable
 
-    def _become(self, array: NDArray[Any], trainable: bool, name: str | None) -> None:
+    def _become(
+        self,
+        array: NDArray[Any],
+        trainable: bool,
+        name: str | None,
+        constraint: Callable[[NDArray[Any]], ArrayLike] | None = None,
+    ) -> None:
         self.value = array
         self.trainable = trainable
         self.name: str = name or "Variable"
         self.version: int = 0
+        self.constraint = constraint
 
     def assign(self, value: ArrayLike) -> None:
         """Write a value into the array.

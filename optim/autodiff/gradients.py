@@ -106,7 +106,7 @@ def gradients_of_loss(
     if variables is None:
         variables = [v for v in read if v.trainable and v.value.dtype.kind not in "biu"]
         if not variables:
-            raise ValueError("no variables to train: the loss read no trainable Variable of floating dtype")
+            raise ValueError("No variables to optimize: the loss read no trainable Variable of floating dtype")
     slopes = _gradients(values, variables, grad_loss, aggregation_method)
     value = float(sum(np.sum(y._plain()) if isinstance(y, Box) else np.sum(y) for y in values))
     return list(zip(slopes, variables, strict=True)), value

@@ -6,24 +6,68 @@
 When: once for each step of the optimizer (after the last of the accumulated backward passes), after unscaling, and
 before clipping if the loop clips with `accelerator.clip_grad_norm_`.
 
-What: as `optim.integrations.torch`. Set `hook.loss` to log the loss.
+What: as `optim.integrations.torch`; `hook.loss(loss)` logs the loss. And whatever the loop gives to `accelerator.log`,
+if `attach` is called after `init_trackers`: it adds an `EventFileTracker`. That can also be given to the Accelerator,
+as `log_with=EventFileTracker("runs/x")`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from accelerate.tracking import GeneralTracker
+
+from optim.integrations.ranks import Logging, numbers_in
 from optim.integrations.torch import GradientHook
 from optim.integrations.torch import attach as attach_to_optimizer
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     from accelerate import Accelerator
 
     from summaries import EventFileWriter
 
-__all__ = ["attach"]
+__all__ = ["EventFileTracker", "attach"]
+
+
+class EventFileTracker(GeneralTracker):  # type: ignore[misc]
+    """Logs what a loop gives to `accelerator.log` and to `init_trackers`.
+
+    Args:
+        writer: where to log: a directory, or a writer that stays the caller's.
+    """
+
+    name = "gradledger"
+    requires_logging_directory = False
+    main_process_only = True
+
+    def __init__(self, writer: EventFileWriter | str | os.PathLike[str] | Logging) -> None:
+        super().__init__()
+        self._own = not isinstance(writer, Logging)
+        self._logging = writer if isinstance(writer, Logging) else Logging(writer, per_rank=False)
+        self._step = 0
+
+    @property
+    def tracker(self) -> EventFileWriter | None:
+        """The writer, on rank 0."""
+        return self._logging.writer
+
+    def store_init_configuration(self, values: Mapping[str, Any]) -> None:
+        """Log hyperparameters."""
+        self._logging.describe(values)
+
+    def log(self, values: Mapping[str, Any], step: int | None = None, **options: Any) -> None:
+        """Log numbers and texts; without a step, with that of the call before."""
+        self._step = self._step if step is None else step
+        self._logging.scalars(numbers_in(values), self._step)
+        self._logging.describe({}, **{name: value for name, value in values.items() if isinstance(value, str)})
+
+    def finish(self) -> None:
+        """Close the file, if it was made for this."""
+        if self._own:
+            self._logging.close()
 
 
 def attach(
@@ -31,6 +75,8 @@ def attach(
     optimizer: Any,
     writer: EventFileWriter | str | os.PathLike[str],
     model: Any,
+    *,
+    log_metrics: bool = True,
     **options: Any,
 ) -> GradientHook:
     """Log the gradients of each step.
@@ -40,6 +86,7 @@ def attach(
         optimizer: what `prepare` returned.
         writer: where to log: a directory, or a writer, of which only rank 0's is used.
         model: what `prepare` returned.
+        log_metrics: whether to log what the loop gives to `accelerator.log`; False if it is logged elsewhere.
         options: those of `optim.integrations.torch.attach`.
 
     Returns:
@@ -54,4 +101,7 @@ def attach(
             f"gradients must be the model's, got {kind}, which keeps them to itself: log its global norm by "
             "GradientMonitor.observe(step, {}, global_norm=...)"
         )
-    return attach_to_optimizer(getattr(optimizer, "optimizer", optimizer), writer, model, **options)
+    hook = attach_to_optimizer(getattr(optimizer, "optimizer", optimizer), writer, model, **options)
+    if log_metrics and not any(isinstance(tracker, EventFileTracker) for tracker in accelerator.trackers):
+        accelerator.trackers.append(EventFileTracker(hook.logging))
+    return hook

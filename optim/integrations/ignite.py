@@ -6,7 +6,9 @@ When: Ignite's handlers run after the user's function has made the step, so the 
 hook: once a step, and before clipping if the function clips by `torch.nn.utils.clip_grad_norm_`. Steps are the engine's
 iterations.
 
-What: as `optim.integrations.torch`. An exception of the engine writes what the flight recorder keeps.
+What: as `optim.integrations.torch`. And what the engines report: the numbers that the trainer's function returns, as
+`train/loss` or, from a mapping, `train/<name>`; the metrics of an epoch as `train/<name>`, those of the evaluators
+under their names. An exception of the engine writes what the flight recorder keeps.
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from ignite.engine import Engine, Events
 
+from optim.integrations.ranks import numbers_in
 from optim.integrations.torch import GradientHook
 from optim.integrations.torch import attach as attach_to_optimizer
 from optim.telemetry.endings import words_of
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     from summaries import EventFileWriter
 
@@ -28,7 +32,14 @@ __all__ = ["attach"]
 
 
 def attach(
-    engine: Engine, optimizer: Any, writer: EventFileWriter | str | os.PathLike[str], model: Any, **options: Any
+    engine: Engine,
+    optimizer: Any,
+    writer: EventFileWriter | str | os.PathLike[str],
+    model: Any,
+    *,
+    evaluators: Mapping[str, Engine] | None = None,
+    log_metrics: bool = True,
+    **options: Any,
 ) -> GradientHook:
     """Log the gradients of each step, until the engine has completed its run.
 
@@ -37,6 +48,8 @@ def attach(
         optimizer: the torch optimizer.
         writer: where to log: a directory, or a writer, of which only rank 0's is used.
         model: the module.
+        evaluators: name → the engine that evaluates; its metrics are logged as `<name>/<metric>`.
+        log_metrics: whether to log what the engines report; False if it is logged elsewhere.
         options: those of `optim.integrations.torch.attach`.
 
     Returns:
@@ -49,6 +62,20 @@ def attach(
         hook.remove()
         raise error
 
+    def report(reporting: Engine, name: str) -> None:
+        hook.logging.scalars(numbers_in(reporting.state.metrics, f"{name}/"), int(engine.state.iteration))
+
+    def report_output(reporting: Engine) -> None:
+        step = int(reporting.state.iteration)
+        if step % options.get("every_n_steps", 1) == 0:
+            output = reporting.state.output
+            hook.logging.scalars(numbers_in(output if hasattr(output, "items") else {"loss": output}, "train/"), step)
+
+    if log_metrics:
+        engine.add_event_handler(Events.ITERATION_COMPLETED, report_output)
+        engine.add_event_handler(Events.EPOCH_COMPLETED, report, "train")
+        for name, evaluator in (evaluators or {}).items():
+            evaluator.add_event_handler(Events.COMPLETED, report, name)
     engine.add_event_handler(Events.COMPLETED, hook.remove)
     engine.add_event_handler(Events.EXCEPTION_RAISED, fail)
     return hook

@@ -7,7 +7,9 @@ seen before the optimizer clips, with the loss scale divided out. Steps are the 
 the measuring is a part of the compiled training step.
 
 What: the global norm before clipping, the bound `global_clipnorm` and clipping's other tags if it is set (`clipnorm`
-bounds each variable, and has no such tags), the learning rate, and each variable's norms.
+bounds each variable, and has no such tags), the learning rate, and each variable's norms. And what the model reports:
+at due steps the averages of the epoch so far, as `batch_loss`; after each epoch its losses and metrics, as
+`epoch_loss` and `epoch_val_loss`; the optimizer's configuration as hyperparameters.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import keras
 import numpy as np
 
-from optim.integrations.ranks import Logging
+from optim.integrations.ranks import Logging, numbers_in
 from optim.telemetry.devices import reports_of_traced, traced_statistics
 
 if TYPE_CHECKING:
@@ -33,17 +35,22 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
 
     Args:
         writer: where to log: a directory, or a writer.
+        log_metrics: whether to log what the model reports, too; False if it is logged elsewhere.
         options: GradientMonitor's, such as `every_n_steps` or `keep_last`.
 
     Raises:
         ValueError: Keras has another backend than JAX or torch.
     """
 
-    def __init__(self, writer: EventFileWriter | str | os.PathLike[str], **options: Any) -> None:
+    def __init__(
+        self, writer: EventFileWriter | str | os.PathLike[str], *, log_metrics: bool = True, **options: Any
+    ) -> None:
         super().__init__()
         if keras.backend.backend() not in {"jax", "torch"}:
             raise ValueError(f"Keras' backend must be jax or torch, got {keras.backend.backend()}")
         self._writer, self._options = writer, options
+        self._log_metrics = log_metrics
+        self._first = self._step = 0  # the steps before this epoch, and those up to now
         self._logging: Logging | None = None
         self._bound: float | None = None  # self.model must not be touched within a step: under JAX it moves its state
 
@@ -64,7 +71,28 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
             )
         self._logging = Logging(self._writer, per_rank=False, **self._options)
         self._bound = optimizer.global_clipnorm or None
+        self._step = int(optimizer.iterations)
+        if self._log_metrics:
+            self._logging.describe(optimizer.get_config() | self.params)
         _Watch.over(model).add(self)
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Notice where it begins."""
+        self._first = self._step
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Log the epoch's averages up to now."""
+        self._step = self._first + batch + 1
+        if self._step % self._options.get("every_n_steps", 1) == 0:
+            self._report(logs, "batch_")
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Log the epoch's metrics."""
+        self._report(logs, "epoch_")
+
+    def _report(self, logs: Any, prefix: str) -> None:
+        if self._log_metrics and self._logging is not None:
+            self._logging.scalars(numbers_in(logs or {}, prefix), self._step)
 
     def on_train_end(self, logs: Any = None) -> None:
         """Unwrap the optimizer, and close the file."""

@@ -1,27 +1,30 @@
 """Which rank this process is, and what it logs to.
 
-All integrations log through here, so that a disk that is full ends no training.
+All integrations log through here, so that neither a disk that is full nor a gradient that cannot be measured ends a
+training.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import summaries  # its messages take long to import: they are imported when they are first used
 from optim.telemetry.measuring import NothingToMeasureError
 from optim.telemetry.monitor import GradientMonitor
 from summaries import EventFileWriter, SummaryWriter
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from optim.telemetry.measuring import Observation
     from optim.telemetry.report import StepReport
 
-__all__ = ["Logging", "rank"]
+__all__ = ["Logging", "numbers_in", "rank"]
 
 
 def rank() -> int:
@@ -33,7 +36,7 @@ def rank() -> int:
 
 
 class Logging:
-    """A monitor that lets the training go on: what cannot be written is lost, with one warning that says why.
+    """A monitor that lets the training go on: what cannot be measured or written is lost, and one warning says why.
 
     On rank 0 it logs; on the others it takes part in measuring.
 
@@ -42,6 +45,9 @@ class Logging:
             used.
         per_rank: whether each rank also logs what it holds itself, in `rank=<k>` below the directory.
         options: GradientMonitor's.
+
+    Attributes:
+        writer: on rank 0, where it logs; None on the others.
 
     Raises:
         TypeError, ValueError: as GradientMonitor does; nothing has been created then.
@@ -53,7 +59,7 @@ class Logging:
         GradientMonitor(None, **options)  # checks them
         number = rank()
         self._own: list[EventFileWriter] = []
-        writer = where if isinstance(where, EventFileWriter) else None
+        writer = where if isinstance(where, EventFileWriter) and number == 0 else None
         if writer is None and number == 0:
             writer = SummaryWriter(where)  # type: ignore[arg-type]
             self._own.append(writer)
@@ -62,38 +68,92 @@ class Logging:
             logdir = where.get_logdir() if isinstance(where, EventFileWriter) else where
             of_rank = SummaryWriter(f"{logdir!s}/rank={number}")
             self._own.append(of_rank)
-        self._monitor = GradientMonitor(writer if number == 0 else None, rank_writer=of_rank, **options)
+        self.writer = writer
+        self._monitor = GradientMonitor(writer, rank_writer=of_rank, **options)
         self._has_recorder = options.get("keep_last") is not None
-        self._has_warned = False
+        self._warned: set[str] = set()
 
     def measure(self, step: int, *arguments: Any, **named: Any) -> Observation | None:
-        """As `GradientMonitor.measure`, independent of the arrays; None if there is nothing to measure."""
-        try:
-            return self._monitor.measure(step, *arguments, **named).kept()
-        except NothingToMeasureError:
-            return None
+        """As `GradientMonitor.measure`, independent of the arrays; None if there is nothing that can be measured."""
+        observed: Observation | None = self.survive(
+            lambda: self._monitor.measure(step, *arguments, **named).kept(), "gradients cannot be measured"
+        )
+        return observed
 
     def log(self, observation: Observation, loss: Any = None) -> StepReport:
         """As `GradientMonitor.log`."""
-        report: StepReport | None = self._survive(lambda: self._monitor.log(observation, loss))
+        report: StepReport | None = self._write(lambda: self._monitor.log(observation, loss))
         return observation.report() if report is None else report
+
+    def scalars(self, values: Mapping[str, Any], step: int) -> None:
+        """Log numbers beside the gradients, on the rank that writes.
+
+        Raises:
+            TypeError: a value is not a number.
+        """
+        writer = self.writer
+        if writer is not None and values:
+            made = [summaries.scalar(name, value) for name, value in values.items()]
+            self._write(lambda: writer.add_summary(summaries.merge(made), step))
+
+    def describe(self, hyperparameters: Mapping[str, Any], **texts: str) -> None:
+        """Log what a run was started with, on the rank that writes.
+
+        Args:
+            hyperparameters: numbers, bools and strings stay what they are; None is left out; others become text.
+            texts: by tag.
+        """
+        writer = self.writer
+        if writer is None:
+            return
+        plain = bool | int | float | str | None
+        known = {name: v if isinstance(v, plain) else str(v) for name, v in hyperparameters.items()}
+        made = [summaries.hparams(known, {})] if known else []
+        made += [summaries.text(tag, words) for tag, words in texts.items()]
+        if made:
+            self._write(lambda: writer.add_summary(summaries.merge(made), 0))
 
     def dump(self, reason: str) -> None:
         """Write what the flight recorder keeps, if there is one."""
         if self._has_recorder:
-            self._survive(lambda: self._monitor.dump(reason))
+            self._write(lambda: self._monitor.dump(reason))
 
     def close(self) -> None:
         """Close the monitor and the writers that were made for it."""
-        self._survive(self._monitor.close)
+        self._write(self._monitor.close)
         for writer in self._own:
-            self._survive(writer.close)
+            self._write(writer.close)
 
-    def _survive(self, write: Callable[[], Any]) -> Any:
+    def survive(self, call: Callable[[], Any], what: str, kinds: type[Exception] = Exception) -> Any:
+        """What a call returns; None if it raises, with a warning if it is the first of its kind.
+
+        Args:
+            call: measures or writes.
+            what: words for the warning.
+            kinds: which exceptions are survived.
+        """
         try:
-            return write()
-        except OSError as error:
-            if not self._has_warned:
-                self._has_warned = True
-                warnings.warn(f"gradients cannot be logged, the training goes on: {error}", stacklevel=3)
+            return call()
+        except NothingToMeasureError:
+            return None
+        except kinds as error:
+            if what not in self._warned:
+                self._warned.add(what)
+                warnings.warn(f"{what}, the training goes on: {error}", stacklevel=4)
         return None
+
+    def _write(self, write: Callable[[], Any]) -> Any:
+        return self.survive(write, "gradients cannot be logged", OSError)
+
+
+def numbers_in(values: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
+    """Those that are numbers, or arrays of one element, with a prefix before their names.
+
+    >>> numbers_in({"loss": 2, "names": ["a"]}, "train/")
+    {'train/loss': 2.0}
+    """
+    found = {}
+    for name, value in values.items():
+        with contextlib.suppress(TypeError, ValueError, RuntimeError):
+            found[f"{prefix}{name}"] = float(value.item() if hasattr(value, "item") else value + 0)
+    return found

@@ -11,7 +11,7 @@ from optim.telemetry.trees import named_parameters
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["ClippedParameters", "Selected"]
+__all__ = ["ClippedParameters", "Selected", "local_part"]
 
 
 class ClippedParameters(NamedTuple):
@@ -86,7 +86,7 @@ class Selected:
     def state(self) -> list[tuple[weakref.ref[Any], int]]:
         """Of each gradient, which tensor it is and how often that has been changed: what tells whether it still is."""
         gradients = [parameter.grad for parameter in self.parameters().values() if parameter.grad is not None]
-        return [(weakref.ref(gradient), _local(gradient)._version) for gradient in gradients]  # noqa: SLF001 - torch documents it
+        return [(weakref.ref(gradient), local_part(gradient)._version) for gradient in gradients]  # noqa: SLF001 - torch documents it
 
     def clipped_with(self, parameters: Iterable[Any]) -> ClippedParameters:
         """How a clipping of these parameters relates to the selected ones."""
@@ -109,6 +109,6 @@ def _has_gradient(parameter: Any) -> bool:
     return parameter.grad is not None or (parameter.requires_grad and hasattr(parameter, "_fsdp_flattened"))
 
 
-def _local(gradient: Any) -> Any:
+def local_part(tensor: Any) -> Any:
     """What is changed in place: of a DTensor, this rank's tensor."""
-    return gradient.to_local() if hasattr(gradient, "to_local") else gradient
+    return tensor.to_local() if hasattr(tensor, "to_local") else tensor

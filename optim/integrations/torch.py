@@ -9,16 +9,19 @@ unscaled, since a fused optimizer does that itself, are divided by its scale.
 
 A step logs its gradients as they were before the last clipping: clippings of the same gradients count as one, by the
 lowest of their bounds, and one whose step is skipped, or that comes after its step, is dropped. A step without
-gradients logs nothing, but counts.
+gradients logs nothing, but counts. It is logged after it has been made, with what it added to the weights.
 
 What: `gradients/global_norm` before clipping, `gradients/clip_norm`, `gradients/clipped` and the rest of clipping's
 tags if the loop clips all of the measured parameters, and no others, by their common L2 norm; the learning rate of the
-first group; norms and zeros of each parameter. The loss, if the loop sets `hook.loss`.
+first group; norms and zeros of each parameter's gradient, the norms of its weights before the step and of its update,
+and their ratio (after the step, if a closure computes the gradients). The loss, if the loop gives it to
+`hook.loss(loss)`; what it gives to `hook.log(name, value)`.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -28,10 +31,13 @@ import torch
 from optim.integrations.ranks import Logging
 from optim.integrations.selected import Selected
 from optim.integrations.torch_clip_hooks import unwatch, watch
+from optim.integrations.torch_peers import Peers
+from optim.integrations.torch_updates import StepWatch
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
+    from types import FrameType
 
     from optim.integrations.selected import ClippedParameters
     from optim.telemetry.measuring import Observation
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["GradientHook", "attach"]
 
 _L2 = 2.0
+_HOOKS_FILE = torch.optim.Optimizer.step.__code__.co_filename  # with the function that calls the hooks and the step
 
 
 def attach(
@@ -51,6 +58,8 @@ def attach(
     clip_norm: float | None = None,
     step: Callable[[], int] | None = None,
     per_rank: bool = False,
+    group: Any = None,
+    global_norm: Callable[[], Any] | None = None,
     **options: Any,
 ) -> GradientHook:
     """Log the gradients of each step of a torch optimizer.
@@ -64,10 +73,13 @@ def attach(
             call `hook.observe()` before it clips, and a step without that raises.
         step: returns the number of the step; by default they are counted from 1.
         per_rank: whether each rank also logs what it holds itself, in `rank=<k>` below the directory.
+        group: the process group over which to sum the global norm, if each of its ranks trains other parameters, as
+            the stages of a pipeline do: the hook is attached on each of them.
+        global_norm: returns the norm of all gradients before clipping, if the loop knows it; called at each step.
         options: GradientMonitor's, such as `every_n_steps` or `keep_last`.
 
     Returns:
-        The hook; `remove()` ends it.
+        The hook; `remove()` ends it. What cannot be measured or written ends no training: a warning says so once.
 
     Raises:
         TypeError, ValueError: as GradientMonitor does.
@@ -75,14 +87,15 @@ def attach(
         ValueError: the model has none of the optimizer's parameters.
     """
     selected = Selected(model, optimizer)  # it may raise: before anything is created
-    return GradientHook(optimizer, Logging(writer, per_rank=per_rank, **options), selected, clip_norm, step)
+    logging = Logging(writer, per_rank=per_rank, **options)
+    peers = Peers(selected, group, knows_norm=global_norm is not None)
+    return GradientHook(optimizer, logging, selected, clip_norm, step, peers, global_norm)
 
 
 class GradientHook:
     """What `attach` returns.
 
     Attributes:
-        loss: the loss of the coming step, if the loop sets it before the step; it is used once.
         report: the report of the last step that was logged, or None.
     """
 
@@ -93,12 +106,20 @@ class GradientHook:
         selected: Selected,
         clip_norm: float | None,
         step: Callable[[], int] | None,
+        peers: Peers,
+        global_norm: Callable[[], Any] | None,
     ) -> None:
-        self.loss: Any = None
         self.report: StepReport | None = None
         self._optimizer = weakref.ref(optimizer)
         self._logging, self._selected, self._clip_norm, self._step = logging, selected, clip_norm, step
+        self._peers, self._global_norm = peers, global_norm
         self._count = 0
+        self._losses: list[Any] = []  # of the coming step
+        self._assigned: Any = None  # what `loss` is, if it was assigned
+        self._made: tuple[Observation, Any] | None = None  # the step that is being made, and its loss
+        self._moving: StepWatch | None = None  # what it adds to the weights
+        self._outer: FrameType | None = None  # of the step that is being made
+        self._inner = 0  # steps within it
         self._observed: Observation | None = None  # of the coming step
         self._origin = ""  # "clip" if it was made before a clipping, "late" if of gradients that a step had used, or ""
         self._left: Any = None  # the state of the gradients after the last clipping, `observe` or step
@@ -129,8 +150,48 @@ class GradientHook:
         self._left = self._selected.state()
         return None if self._observed is None else self._observed.report()
 
+    @property
+    def loss(self) -> Any:
+        """Call it with the loss of the coming step: `hook.loss(loss)`, before `optimizer.step`. It returns the loss.
+
+        A number, or a tensor of one element, which is fetched if the step is due. Of several, as of accumulated
+        batches, the mean is logged as `train/loss`. To assign it, as `hook.loss = loss`, does the same for one; it is
+        then what this is, until the step.
+        """
+        return self._take_loss if self._assigned is None else self._assigned
+
+    @loss.setter
+    def loss(self, loss: Any) -> None:
+        self._losses.clear()
+        self._assigned = loss
+        if loss is not None:
+            self._take_loss(loss)
+
+    def _take_loss(self, loss: Any) -> Any:
+        self._losses.append(loss.detach() if hasattr(loss, "detach") else loss)
+        return loss
+
+    def log(self, name: str, value: Any, step: int | None = None) -> None:
+        """Log a number beside the gradients, on the rank that writes.
+
+        Args:
+            name: the tag, such as "eval/accuracy".
+            value: a number, or a tensor of one element.
+            step: its number; by default that of the last step that was made.
+
+        Raises:
+            TypeError: the value is not a number.
+        """
+        self._logging.scalars({name: value}, self._number() if step is None else step)
+
+    @property
+    def logging(self) -> Logging:
+        """What it logs through."""
+        return self._logging
+
     def dump(self, reason: str) -> None:
         """Write what the flight recorder keeps, if there is one."""
+        self._finish()
         self._logging.dump(reason)
 
     def remove(self) -> None:
@@ -138,6 +199,9 @@ class GradientHook:
         for handle in self._handles:
             handle.remove()
         unwatch(self)
+        self._outer = None
+        self._peers.leave()
+        self._finish()
         self._logging.close()
 
     def before_clipping(self, parameters: list[Any], bound: float, order: float) -> bool:
@@ -145,9 +209,11 @@ class GradientHook:
         which = self._selected.clipped_with(parameters)
         if not which.concerns:
             return False
-        by_norm = math.isfinite(bound)
+        by_norm = 0.0 < bound < math.inf
         if by_norm:
             self._tell_difference(which)
+        elif not bound > 0.0:
+            self._tell(f"the loop clips by {bound:g}, which is no bound")
         applies = by_norm and order == _L2 and not which.not_measured and not which.not_clipped
         same = self._unchanged()
         if same and self._observed is not None:
@@ -163,27 +229,59 @@ class GradientHook:
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def _before_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-        if not _has_closure(arguments, named):
-            self._log_step(optimizer)
+        if self._is_within_step():  # of a base class: hooks are called for its steps, too
+            self._inner += 1
+            return
+        self._finish()  # of a step that raised
+        self._outer, self._inner = _found(lambda frame: frame.f_code.co_filename == _HOOKS_FILE), 0
+        has_closure = _has_closure(arguments, named)
+        if not has_closure:
+            self._settle(optimizer)
+        if has_closure or (self._made is not None and self._made[0].detailed):
+            self._moving = self._logging.survive(
+                lambda: StepWatch(optimizer, self._selected, has_closure=has_closure), "updates cannot be measured"
+            )
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def _after_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        if self._inner:
+            self._inner -= 1
+            return
+        self._outer = None
         if _has_closure(arguments, named):
-            self._log_step(optimizer)
+            self._settle(optimizer)
+        self._finish(moved=True)
         self._left = self._selected.state()
 
-    def _log_step(self, optimizer: Any) -> None:
+    def _is_within_step(self) -> bool:
+        """Whether the step whose hooks were called last is still being made, and has not raised."""
+        outer = self._outer
+        return outer is not None and _found(lambda frame: frame is outer) is not None
+
+    def _settle(self, optimizer: Any) -> None:
+        """Decide what is logged of the step that is being made."""
         observed, self._observed = self._observed, None
         if self._origin == "late" and not self._unchanged():
             observed = None  # those gradients are gone
         if observed is None:
             observed = self._unseen(optimizer)
-        loss, self.loss = self.loss, None
+        losses, self._losses, self._assigned = self._losses, [], None
         if observed is not None and observed.measured.nonfinite and float(getattr(optimizer, "found_inf", None) or 0.0):
             return  # GradScaler has a fused optimizer skip this step itself
         self._count += 1
         if observed is not None:
-            self.report = self._logging.log(observed, loss)
+            self._made = observed, _mean(losses)
+
+    def _finish(self, *, moved: bool = False) -> None:
+        """Log the step, if one was being made; with its updates if it has been made."""
+        (made, self._made), (moving, self._moving) = (self._made, None), (self._moving, None)
+        if made is None:
+            return
+        observed, loss = made
+        if moving is not None and moved:
+            added = self._logging.survive(lambda: moving.added_to(observed), "updates cannot be measured")
+            observed = observed if added is None else added
+        self.report = self._logging.log(observed, loss)
 
     def _unseen(self, optimizer: Any) -> Observation | None:
         """Of gradients that nobody has clipped, or that somebody has without being noticed."""
@@ -197,14 +295,22 @@ class GradientHook:
         return observed
 
     def _measured(self, bound: float | None, scale: Any = 1.0) -> Observation | None:
+        if self._logging.survive(self._peers.answer, "hooks of other ranks cannot be asked") is False:
+            return None
         optimizer = self._optimizer()
-        return self._logging.measure(
+        observed = self._logging.measure(
             self._count + 1 if self._step is None else self._step(),
             self._selected,
             clip_norm=bound,
             learning_rate=None if optimizer is None else optimizer.param_groups[0]["lr"],
             scale=scale,
+            global_norm=None if self._global_norm is None else self._global_norm(),
         )
+        return self._peers.completed(observed)
+
+    def _number(self) -> int:
+        """Of the last step that was made."""
+        return self._count if self._step is None else self._step() - 1
 
     def _tighten(self, bound: float | None) -> None:
         """Give what was observed this bound, if it had none or a higher one."""
@@ -230,10 +336,27 @@ class GradientHook:
             (which.not_measured, "the measured parameters lack {} of those that the loop clips"),
             (which.not_clipped, "the loop does not clip {} of the measured parameters"),
         ):
-            if count and words not in self._warned:
-                self._warned.add(words)
-                reason = words.format(count)
-                warnings.warn(f"{reason}, so gradients/clipped and its like are not logged", stacklevel=4)
+            if count:
+                self._tell(words.format(count))
+
+    def _tell(self, reason: str) -> None:
+        """Warn once for this reason that the tags of clipping are missing."""
+        if reason not in self._warned:
+            self._warned.add(reason)
+            warnings.warn(f"{reason}, so gradients/clipped and its like are not logged", stacklevel=5)
+
+
+def _found(wanted: Callable[[FrameType], bool]) -> FrameType | None:
+    """The innermost of the functions that led here, for which this is true."""
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - it is public in all but its name
+    while frame is not None and not wanted(frame):
+        frame = frame.f_back
+    return frame
+
+
+def _mean(losses: list[Any]) -> Any:
+    """None of none; of several on one device, there."""
+    return losses[0] if len(losses) == 1 else sum(losses) / len(losses) if losses else None
 
 
 def _has_closure(arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:

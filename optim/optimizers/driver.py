@@ -267,6 +267,8 @@ class Optimizer:
                     update.steps += 1
                     for variable in variables:
                         variable.version += 1
+                        if variable.constraint is not None:
+                            variable.value[...] = variable.constraint(variable.value)
                     if global_step is not None:
                         global_step.value[...] = number
 

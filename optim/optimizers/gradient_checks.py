@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["checked_pairs", "unique_rows"]
 
+_UNKNOWN_SHAPE = (1,)  # TensorFlow does not look at a dense_shape here, and programs give this one for any variable
+
 
 def checked_pairs(
     grads_and_vars: Iterable[tuple[Any, Variable]],
@@ -33,7 +35,7 @@ def checked_pairs(
         raise TypeError(f"grads_and_vars must be pairs (gradient, Variable), got {_brief(grads_and_vars)}") from None
     pairs = list(given)
     if not pairs:
-        raise ValueError("no variables provided: grads_and_vars is empty")
+        raise ValueError("No variables provided: grads_and_vars is empty")
     gradients: list[NDArray[Any] | IndexedSlices] = []
     variables: list[Variable] = []
     seen: set[int] = set()
@@ -53,7 +55,7 @@ def checked_pairs(
         variables.append(variable)
     if not variables:
         names = [variable.name for _, variable in pairs]
-        raise ValueError(f"no gradients provided for any variable: {names}")
+        raise ValueError(f"No gradients provided for any variable: {names}")
     return gradients, variables
 
 
@@ -114,7 +116,7 @@ def _rows_for(variable: Variable, gradient: IndexedSlices) -> IndexedSlices:
         raise ValueError(f"{what} must be one number, like the variable, got IndexedSlices")
     if rows.shape[1:] != shape[1:]:
         raise ValueError(f"{what} must have rows of the variable's shape {shape[1:]}, got {rows.shape[1:]}")
-    if gradient.dense_shape is not None and tuple(gradient.dense_shape) != shape:
+    if gradient.dense_shape is not None and tuple(gradient.dense_shape) not in (shape, _UNKNOWN_SHAPE):
         raise ValueError(f"{what} must have the variable's shape {shape}, got a dense_shape of {gradient.dense_shape}")
     if gradient.indices.size:
         least, most = int(gradient.indices.min()), int(gradient.indices.max())

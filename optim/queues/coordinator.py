@@ -160,7 +160,7 @@ class Coordinator:
                 raise self._error
         if alive and not ignore_live_threads:
             names = ", ".join(alive)
-            raise RuntimeError(f"threads are still running {grace_secs:g} s after they were asked to stop: {names}")
+            raise RuntimeError(f"threads still running {grace_secs:g} s after they were asked to stop: {names}")
 
 
 class _StopOnException:

@@ -13,6 +13,8 @@ from inspect import signature
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from optim import checks
 from optim.variable import Variable
 
@@ -44,8 +46,14 @@ class Schedule:
     exponential_decay(0.5, 'global_step', decay_steps=10, decay_rate=0.5, staircase=True)
     """
 
-    def __init__(self, text: str, global_step: Variable, at: Callable[[float], float]) -> None:
-        self._text = text
+    def __init__(
+        self,
+        text: str,
+        global_step: Variable,
+        at: Callable[[float], float],
+        bound: checks.Bound = checks.at_least_zero,
+    ) -> None:
+        self._text, self._bound = text, bound
         self._global_step = global_step
         self._at = at
 
@@ -53,9 +61,9 @@ class Schedule:
         """The rate at any step, for example to plot it before training.
 
         Args:
-            step: the step, at least 0; it may be a fraction.
+            step: the step, at least 0; it may be a fraction. That of `piecewise_constant` may be negative, too.
         """
-        return self._at(_checked_step(step))
+        return self._at(_checked_step(step, self._bound))
 
     def __call__(self) -> float:
         """The rate at the Variable's current step."""
@@ -108,13 +116,13 @@ def piecewise_constant(
     """The first value up to and including the first boundary, the second up to and including the second, and so on.
 
     Args:
-        x: a step, or the Variable that counts steps; TF1's name for it.
-        boundaries: the last step of each value but the last; increasing.
+        x: a number, which may be negative, or the Variable that counts steps; TF1's name for it.
+        boundaries: the last step of each value but the last; increasing; integers if x is one.
         values: rates; one more than boundaries.
         name: accepted for compatibility with TF1; unused.
 
     Raises:
-        ValueError: the number of values is wrong, or the boundaries do not increase.
+        ValueError: the number of values is wrong, the boundaries do not increase, or they are fractional and x is not.
 
     >>> [piecewise_constant(step, [10, 20], [1.0, 0.5, 0.1]) for step in (0, 10, 11, 20, 21)]
     [1.0, 1.0, 0.5, 0.5, 0.1]
@@ -122,11 +130,14 @@ def piecewise_constant(
     limits, rates = _increasing(boundaries), [_rate_at(value) for value in values]
     if len(rates) != len(limits) + 1:
         raise ValueError(f"values must be one more than boundaries, {len(limits) + 1}, got {len(rates)}")
+    if np.asarray(x).dtype.kind in "iu" and np.asarray(boundaries).dtype.kind == "f" and len(limits):
+        raise ValueError(f"boundaries must be integers, as x is, got {list(boundaries)}")
 
     def at(step: float) -> float:
         return rates[sum(limit < step for limit in limits)](step)
 
-    return _evaluated("piecewise_constant", x, at, boundaries=list(boundaries), values=list(values))
+    given = {"boundaries": list(boundaries), "values": list(values)}
+    return _evaluated("piecewise_constant", x, at, bound=checks.finite, **given)
 
 
 def join_schedules(
@@ -187,17 +198,22 @@ def decayed(
 
 
 def _evaluated(
-    name: str, global_step: float | Variable | None, at: Callable[[float], float], *rates: Any, **arguments: Any
+    name: str,
+    global_step: float | Variable | None,
+    at: Callable[[float], float],
+    *rates: Any,
+    bound: checks.Bound = checks.at_least_zero,
+    **arguments: Any,
 ) -> float | Schedule:
     """The value of `at` at this step, or its Schedule for this Variable; the other arguments are for the repr."""
     if global_step is None:
         raise ValueError(f"global_step is required for {name}, got None")
     if not isinstance(global_step, Variable):
-        return at(_checked_step(global_step))
+        return at(_checked_step(global_step, bound))
     if global_step.value.size != 1:
         raise TypeError(f"global_step must be one number, got a Variable of shape {global_step.shape}")
     shown = [*map(repr, rates), repr(global_step.name), *(f"{key}={value!r}" for key, value in arguments.items())]
-    return Schedule(f"{name}({', '.join(shown)})", global_step, at)
+    return Schedule(f"{name}({', '.join(shown)})", global_step, at, bound)
 
 
 def _rate_at(rate: Rate) -> Callable[[float], float]:
@@ -222,8 +238,8 @@ def _increasing(boundaries: Sequence[float]) -> list[float]:
     return numbers
 
 
-def _checked_step(step: Any) -> float:
+def _checked_step(step: Any, bound: checks.Bound) -> float:
     try:
-        return checks.at_least_zero("global_step", step.item() if hasattr(step, "item") else step)
+        return bound("global_step", step.item() if hasattr(step, "item") else step)
     except TypeError:
         raise TypeError(f"global_step must be a number or a Variable, got {type(step).__name__}: {step!r}") from None

@@ -95,21 +95,34 @@ def _jitted() -> Any:
     return sys.modules["jax"].jit(traced_statistics)
 
 
-def traced_statistics(arrays: Sequence[Any]) -> Any:
-    """float32[arrays, ARRAY_WIDTH]: statistics of JAX arrays, which may be traced; norms in place of SQUARES."""
-    jnp = sys.modules["jax"].numpy
-    return jnp.stack([_traced(jnp, array) for array in arrays])
+def traced_statistics(arrays: Sequence[Any], axes: Sequence[tuple[str, ...]] = ()) -> Any:
+    """float32[arrays, ARRAY_WIDTH]: statistics of JAX arrays, which may be traced; norms in place of SQUARES.
+
+    Args:
+        arrays: of floating dtypes; of complex ones, the magnitudes are measured.
+        axes: of each array, the axes of a mesh along which devices hold its other parts, within shard_map; none if ().
+    """
+    jax = sys.modules["jax"]
+    of_each = zip(arrays, axes or [()] * len(arrays), strict=True)
+    return jax.numpy.stack([_traced(jax, array, names) for array, names in of_each])
 
 
-def _traced(jnp: Any, array: Any) -> Any:
+def _traced(jax: Any, array: Any, axes: tuple[str, ...]) -> Any:
+    jnp = jax.numpy
+    total, largest = jnp.sum, jnp.max
+    if axes:
+        total = lambda values: jax.lax.psum(jnp.sum(values), axes)  # noqa: E731
+        largest = lambda values: jax.lax.pmax(jnp.max(values), axes)  # noqa: E731
     if not array.size:
         return jnp.array([0.0, 0.0, -np.inf, 0.0, 0.0])
+    if jnp.iscomplexobj(array):
+        array = jnp.abs(array)
     wide = array if array.dtype == jnp.float64 else array.astype(jnp.float32)
-    most = jnp.max(jnp.abs(wide))  # NaN if an element is
+    most = largest(jnp.abs(wide))  # NaN if an element is
     unit = jnp.where(jnp.isfinite(most) & (most > 0), most, 1.0)  # so that squares neither overflow nor underflow
-    norm = jnp.where(jnp.isinf(most), most, unit * jnp.sqrt(jnp.sum(jnp.square(wide / unit))))
-    counts = [jnp.sum(wide == 0), jnp.sum(~jnp.isfinite(wide))]
-    return jnp.stack([norm, jnp.sum(wide), jnp.max(wide), *(count.astype(wide.dtype) for count in counts)])
+    norm = jnp.where(jnp.isinf(most), most, unit * jnp.sqrt(total(jnp.square(wide / unit))))
+    counts = [total(wide == 0), total(~jnp.isfinite(wide))]
+    return jnp.stack([norm, total(wide), largest(wide), *(count.astype(wide.dtype) for count in counts)])
 
 
 def reports_of_traced(names: Sequence[str], sizes: Sequence[int], table: Any, scale: float = 1.0) -> VariableReports:

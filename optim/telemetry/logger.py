@@ -125,6 +125,11 @@ class Telemetry:
             self._clipped.written()
             self._written = report.step, now
 
+    def add_loss(self, report: StepReport) -> None:
+        """Log the loss of a skipped step, if it is due."""
+        if report.loss is not None and self.writer is not None and self.is_due(report.step):
+            self.writer.add_summary(summaries.scalar("train/loss", report.loss), report.step)
+
     def add_histograms(self, step: int, kind: str, arrays: Mapping[str, Any]) -> None:
         """Log a histogram of each variable's array; `kind` is "gradients" or "weights"."""
         for name, array in arrays.items():

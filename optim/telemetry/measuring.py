@@ -60,6 +60,13 @@ class Measured(NamedTuple):
     nonfinite: int | None
     variables: VariableReports | None
 
+    def with_updates(self, squares: Mapping[str, float]) -> Self:
+        """The same, with the norms of the updates: for each variable the sum of the squares of its elements."""
+        if self.variables is None:
+            return self
+        of_each = np.array([squares[name] for name in self.variables.names])
+        return self._replace(variables=self.variables.with_updates(of_each))
+
 
 class Observation(NamedTuple):
     """What `GradientMonitor.measure` returns, and `GradientMonitor.log` takes: a step that is not logged yet.
@@ -73,6 +80,7 @@ class Observation(NamedTuple):
         detailed: whether each variable was measured.
         histograms: (kind, name, array) for each, if they are due: they may be made when they are asked for.
         clipping: as in `StepReport`.
+        skipped: whether the step changed nothing, as far as is known: its gradients were not measured.
     """
 
     step: int
@@ -83,10 +91,21 @@ class Observation(NamedTuple):
     detailed: bool
     histograms: Iterable[tuple[str, str, NDArray[Any]]]
     clipping: Mapping[str, float] = {}
+    skipped: bool = False
 
     def kept(self) -> Self:
         """The same, independent of the arrays that were measured."""
         return self._replace(histograms=[(kind, name, array.copy()) for kind, name, array in self.histograms])
+
+    def with_updates(self, squares: Mapping[str, float], own: Mapping[str, float] | None = None) -> Self:
+        """The same, with the norms of the updates.
+
+        Args:
+            squares: for each variable the sum of the squares of its update's elements.
+            own: the same of this rank's parts.
+        """
+        parts = None if self.own is None or own is None else self.own.with_updates(own)
+        return self._replace(measured=self.measured.with_updates(squares), own=parts)
 
     def report(self, loss: float | None = None) -> StepReport:
         """As the report of a step."""
@@ -102,6 +121,7 @@ class Observation(NamedTuple):
             nonfinite,
             variables=reports,
             loss=loss,
+            skipped=self.skipped,
             clipping=self.clipping,
         )
 

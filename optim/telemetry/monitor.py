@@ -111,6 +111,7 @@ class GradientMonitor:
 
             self._recorder = FlightRecorder(writer, keep_last, chosen, clock)
             call_at_unusual_end(self._recorder.dump)
+        self._updates: dict[tuple[str, ...], int] = {}  # the last one seen of these names, in VariableReports
 
     def observe(
         self,
@@ -137,7 +138,8 @@ class GradientMonitor:
             gradients: name → array; nested mappings, lists, named tuples and JAX pytrees get names like "outer/inner".
                 Or a torch module, or its `named_parameters()`: then the gradients are the parameters' `grad`, and the
                 weights the parameters. Arrays may be NumPy's, torch's on any device and sharded as DTensors, JAX's, or
-                any with `__array__` or `__dlpack__`. None is skipped. Or VariableReports that were measured elsewhere.
+                any with `__array__` or `__dlpack__`. None is skipped. Or VariableReports that were measured elsewhere;
+                if they are of an update that was observed before, this step is taken as skipped.
             weights: arrays with the same names; others are ignored.
             clip_norm: the bound on the global norm, if the loop clips by it.
             learning_rate: the current rate.
@@ -194,6 +196,10 @@ class GradientMonitor:
         if slots is not None and not isinstance(slots, Mapping):
             raise TypeError(f"slots must be a mapping from slot names to arrays, got {type(slots).__name__}")
         detailed = self._telemetry.is_due(step) or self._keeps
+        rate = math.nan if learning_rate is None else _number("learning_rate", learning_rate)
+        if isinstance(gradients, VariableReports) and self._has_seen(gradients):
+            nothing = Measured(math.nan if gradients.rejected else None, gradients.rejected, None)
+            return Observation(step, nothing, None, bound, rate, detailed, (), skipped=True)
         measured, own = Measured(norm, None if norm is None else 0, None), None
         histograms: Iterable[tuple[str, str, NDArray[Any]]] = ()
         if detailed or self._needs_leaves(step, bound, norm):
@@ -202,7 +208,6 @@ class GradientMonitor:
             own = leaves.of_rank() if self._of_rank is not None else None
             if self._telemetry.histograms_are_due(step):
                 histograms = leaves.whole(self._telemetry.shows)
-        rate = math.nan if learning_rate is None else _number("learning_rate", learning_rate)
         return Observation(step, measured, own, bound, rate, detailed, histograms)
 
     def log(self, observation: Observation, loss: Any = None) -> StepReport:
@@ -223,7 +228,9 @@ class GradientMonitor:
         report = observation.report(fetched)
         names = _names(observation.measured)
         self._telemetry.observe(report, names)
-        if self._recorder is not None:
+        if observation.skipped:
+            self._telemetry.add_loss(report)
+        if self._recorder is not None and (report.nonfinite or not observation.skipped):
             self._recorder.record(report, names)
         own = observation.own
         if self._of_rank is not None and own is not None:
@@ -231,6 +238,14 @@ class GradientMonitor:
         for kind, name, array in observation.histograms:
             self._telemetry.add_histograms(report.step, kind, {name: array})
         return report
+
+    def _has_seen(self, reports: VariableReports) -> bool:
+        """Whether these are of an update that was observed before, or of none."""
+        if reports.update is None:
+            return False
+        seen = self._updates.get(reports.names, 0) == reports.update
+        self._updates[reports.names] = reports.update
+        return seen
 
     def _needs_leaves(self, step: int, bound: float | None, norm: float | None) -> bool:
         """Whether a step that is not due has to be looked at.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -97,6 +98,10 @@ class VariableReports(Sequence[VariableReport]):
         stats: as given.
         seen: as given.
         measured: for each of the first five rows of `values`, whether it was measured.
+        update: the number of the update at which they were measured, where whoever measures counts them; 0 before the
+            first one; None otherwise. A number that GradientMonitor has seen is of an earlier step.
+        rejected: if they are of an earlier step because this step was skipped, since its gradients were not finite:
+            the number of these elements, at the least.
 
     >>> reports = VariableReports(["w"], [4], [], np.array([[25.0, 100.0, 1.0, 2.0, 0.0]]))
     >>> reports[0].gradient_norm, reports[0].gradient_zero_fraction, reports[0].update_ratio
@@ -125,7 +130,22 @@ class VariableReports(Sequence[VariableReport]):
         )
         self._sizes = sizes
         self.stats = stats
-        self.seen = dict(seen or {})
+        self.seen: dict[str, NDArray[np.float64]] = dict(seen or {})
+        self.update: int | None = None
+        self.rejected = 0
+
+    def with_updates(self, squares: NDArray[np.float64]) -> VariableReports:
+        """The same, with the norms of the updates.
+
+        Args:
+            squares: float64[variables]: the sum of the squares of each update's elements.
+        """
+        made = copy.copy(self)
+        made.__dict__.pop("values", None)
+        made.stats = self.stats.copy()
+        made.stats[:, UPDATE_SQUARES] = squares
+        made.measured = (*self.measured[:2], True, True, self.measured[1])
+        return made
 
     @cached_property
     def values(self) -> NDArray[np.float64]:

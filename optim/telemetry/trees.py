@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from summaries.foreign_arrays import library_of, to_numpy
+from summaries.foreign_arrays import NARROW, library_of, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +24,6 @@ _WRAPPERS = {"_fsdp_wrapped_module", "_orig_mod", "_checkpoint_wrapped_module", 
 
 
 _HOLDERS = {"DistributedDataParallel", "DataParallel"}  # of a module that they call "module"
-_ML_DTYPES = {"bfloat16"}  # floating, though NumPy does not say so
 
 
 def gradients_by_name(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -217,6 +216,6 @@ def _array(leaf: Any, what: str, name: str) -> Any:
     array = leaf if library == "jax" else to_numpy(leaf, f"{what} of {name!r}", widened=True)
     if array is None:
         raise TypeError(f"{what} of {name!r} must be an array, got {type(leaf).__name__}: {leaf!r}")
-    if array.dtype.kind != "f" and array.dtype.name not in _ML_DTYPES:
+    if array.dtype.kind != "f" and not array.dtype.name.startswith(NARROW):  # floating, though NumPy does not say so
         raise TypeError(f"{what} of {name!r} must be of floating dtype, got {array.dtype}")
     return array

@@ -39,8 +39,8 @@ def hparams(
     """A Summary of a run's hyperparameters and of the metrics shown in its row of the table.
 
     Args:
-        hparam_dict: name → bool, number or string; bools stay bools. None is left out. Anything else is stored as text:
-            a function or class as its name, a list as Python prints it.
+        hparam_dict: name → bool, number or string; bools stay bools. None is left out. Anything else but a list is
+            stored as text: a function or class as its name.
         metric_dict: tag → number, each also stored as a scalar.
         hparam_domain_discrete: name → every value that it can take, of the same type as its value. Names that are not
             hyperparameters are left out.
@@ -48,6 +48,7 @@ def hparams(
     Raises:
         TypeError: an argument is not a mapping, a name is not a string, or a domain's values differ in type from the
             hyperparameter.
+        ValueError: a hyperparameter is a list or a tuple.
 
     Warns:
         UserWarning: a value is stored as text, a domain is left out, or a domain does not contain the value.
@@ -92,7 +93,10 @@ def _value(name: str, value: Any) -> Value:
         return Value(string_value=value)
     if isinstance(value, (bool, np.bool_)):  # before numbers: a bool is an int
         return Value(bool_value=bool(value))
-    if not isinstance(value, (bytes, bytearray, list, tuple)):
+    if isinstance(value, (list, tuple)):
+        wanted = f"hyperparameter {name!r} must be a bool, a number or a string"
+        raise ValueError(f"{wanted}, got {value!r}: str() makes it one")  # noqa: TRY004 - as torch does
+    if not isinstance(value, (bytes, bytearray)):
         try:
             return Value(number_value=as_float(value))
         except (TypeError, ValueError):

@@ -14,9 +14,10 @@ from google.protobuf.message import DecodeError
 from summaries.wire.pb import GraphDef
 from summaries.wire.protobuf import fields, serialized
 
-__all__ = ["exported_meta_graph", "is_tensorflow", "meta_graph_bytes"]
+__all__ = ["exported_meta_graph", "is_tensorflow", "meta_graph_bytes", "plugin_assets"]
 
 _GRAPH_DEF = 2  # a MetaGraphDef's field
+_ASSETS = "__tensorboard_plugin_asset__"  # the collection of the plugins' names; with a name appended, its assets
 
 
 def meta_graph_bytes(meta_graph_def: Any) -> bytes:
@@ -63,3 +64,19 @@ def exported_meta_graph(graph: Any) -> bytes | None:
     else:
         owner, definition = v1.get_default_graph(), graph
     return meta_graph_bytes(v1.train.export_meta_graph(graph_def=definition, graph=owner))
+
+
+def plugin_assets(graph: Any) -> list[tuple[str, bytes]]:
+    """The files that TensorBoard's plugins want beside the events: (path, content) for each, as a tf.Graph has them.
+
+    Args:
+        graph: any graph. Only one of TensorFlow's has such a collection.
+    """
+    if not hasattr(graph, "get_collection"):
+        return []
+    assets = [graph.get_collection(f"{_ASSETS}{name}")[0] for name in graph.get_collection(_ASSETS)]
+    return [
+        (f"plugins/{asset.plugin_name}/{name}", content if isinstance(content, bytes) else content.encode())
+        for asset in assets
+        for name, content in asset.assets().items()
+    ]

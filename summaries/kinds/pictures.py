@@ -81,9 +81,8 @@ def _to_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
     if array.dtype == bool:
         return array.astype(np.uint8) * np.uint8(255)
     if array.dtype.kind == "f":
-        scaled: NDArray[np.uint8] = (
-            (np.nan_to_num(array.astype(np.float32)) * np.float32(255)).clip(0, 255).astype(np.uint8)
-        )
+        wide = array if array.dtype.itemsize > np.float32().itemsize else array.astype(np.float32)
+        scaled: NDArray[np.uint8] = (np.nan_to_num(wide) * wide.dtype.type(255)).clip(0, 255).astype(np.uint8)
         return scaled
     return array.clip(0, 255).astype(np.uint8)
 

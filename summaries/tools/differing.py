@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -31,6 +32,15 @@ if TYPE_CHECKING:
     Hyperparameter = bool | float | str
 
 __all__ = ["Diff", "Distance", "RunDiff", "TagDiff", "diff"]
+
+# Speed, duration, and what the hardware says: of the machine, and never the same twice.
+_OF_THE_MACHINE = re.compile(
+    r"(?:.*[/_. -])?(?:"
+    r"(?:\w+[_ -])?(?:per_?sec(?:ond)?s?|throughput|runtime|elapsed)|(?:it|steps|samples|tokens)/s(?:ec)?|fps|sps|mfu"
+    r"|(?:step|iter|iteration|batch|epoch|data)[_-]time(?:_\w+)?"
+    r"|(?:gpu|cuda|cpu|ram)[_/.-].+|\w+_(?:gpu|cpu)_\w+)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +96,14 @@ class RunDiff:
         only: the tags that only the first and only the second run has.
         hyperparameters: name → its values in the two runs, None where it is missing; only those that differ.
         ignores_only: whether steps that only one run has count as no difference.
+        of_machine: the tags of either run that measure the machine, and were not compared.
     """
 
     tags: tuple[TagDiff, ...]
     only: tuple[tuple[str, ...], tuple[str, ...]]
     hyperparameters: Mapping[str, tuple[Hyperparameter | None, Hyperparameter | None]]
     ignores_only: bool = False
+    of_machine: tuple[str, ...] = ()
 
     @property
     def different_tags(self) -> tuple[TagDiff, ...]:
@@ -141,7 +153,8 @@ def diff(
 ) -> Diff:
     """Compare two runs, or the runs of the same names in two directories.
 
-    Values are compared at the same steps; wall times are not compared. Two values are the same if they differ by at
+    Values are compared at the same steps; wall times are not compared, nor are tags that measure the machine, such as
+    `train/global_step_per_sec`, unless `tags` asks for them. Two values are the same if they differ by at
     most `atol + rtol * m`, where m is the larger magnitude of the two; NaN is the same as NaN.
 
     Args:
@@ -181,7 +194,7 @@ def diff(
     runs, tags = several(runs), several(tags)
     ours, theirs = _runs(a, tags, access), _runs(b, tags, access)
     demand_match("run", runs, chain(ours, theirs))
-    wanted = matcher(tags)
+    wanted = matcher(tags) if tags else _is_of_the_model
     pairs, only = _paired(ours, theirs, matcher(runs))
     differences: dict[str, RunDiff] = {}
     for name, (first, second) in pairs.items():
@@ -241,7 +254,13 @@ def _run_diff(
         for name in dict.fromkeys([*a.hparams, *b.hparams])
         if a.hparams.get(name) != b.hparams.get(name)
     }
-    return RunDiff(tuple(tags), only, hyperparameters, common_steps)
+    of_machine = [tag for run in (a, b) for tag in _tags_with_values(run) if not (wanted(tag) or _is_of_the_model(tag))]
+    return RunDiff(tuple(tags), only, hyperparameters, common_steps, tuple(dict.fromkeys(of_machine)))
+
+
+def _is_of_the_model(tag: str) -> bool:
+    """Whether a tag tells of the training, and not of the machine."""
+    return _OF_THE_MACHINE.fullmatch(tag) is None
 
 
 def _tags_with_values(run: Run) -> list[str]:

@@ -73,7 +73,7 @@ class ChildRunMethods(EventFileWriter):
 
     def __init__(self, logdir: str | os.PathLike[str], **options: Any) -> None:
         super().__init__(logdir, **options)
-        self._child_runs = ChildRuns(options | {"flusher": self._run_file.flusher})
+        self._child_runs = ChildRuns(options | {"flusher": self._run_file.flusher, "run_file": None})
         self._has_hparams = False
 
     def add_scalars(
@@ -144,7 +144,7 @@ class ChildRunMethods(EventFileWriter):
         the row; each further one goes to a run of its own below this one, named after the time.
 
         Args:
-            hparam_dict: name → bool, number or string. None is left out. Anything else is stored as text.
+            hparam_dict: name → bool, number or string. None is left out. Anything else but a list is stored as text.
             metric_dict: tag → number, each also logged as a scalar.
             hparam_domain_discrete: name → every value that it can take, of the same type as its value. A string is
                 taken as tensorboardX's argument, `name`, and the argument after it as the step.
@@ -154,6 +154,7 @@ class ChildRunMethods(EventFileWriter):
 
         Raises:
             TypeError: an argument is of another type, or a domain's values differ in type from the hyperparameter.
+            ValueError: a hyperparameter is a list or a tuple.
 
         Warns:
             UserWarning: a value is stored as text, or a domain does not contain the value.

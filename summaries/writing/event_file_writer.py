@@ -68,6 +68,7 @@ class EventFileWriter:
         purge_step: supersedes the events of the run's earlier files at this step and later: TensorBoard hides them.
         write_to_disk: if False, nothing is written anywhere.
         flusher: a background thread to share with other writers; its own if None.
+        run_file: another writer's, to share; its own if None.
         clock: returns the seconds since the epoch; time.time if None.
         storage_options: for an address, the options of its file system, as fsspec takes them.
 
@@ -93,6 +94,7 @@ class EventFileWriter:
         purge_step: int | None = None,
         write_to_disk: bool = True,
         flusher: Flusher | None = None,
+        run_file: RunFile | None = None,
         clock: Callable[[], float] | None = None,
         storage_options: Mapping[str, object] | None = None,
     ) -> None:
@@ -104,7 +106,7 @@ class EventFileWriter:
         self._wall_clock = clock or time.time
         self._default_step = 0  # of calls that give none
         self._nonfinite_warnings = NonFiniteWarnings()
-        self._run_file = RunFile(
+        self._run_file = run_file or RunFile(
             Destination(directory, checked_suffix(filename_suffix), storage_options, write_to_disk),
             flusher or flusher_for(directory, flush_secs),
             max_queue=max(as_step(max_queue, "max_queue"), 0),
@@ -153,6 +155,7 @@ class EventFileWriter:
             OSError: it could not be written. The writer stays open.
         """
         self._run_file.close()
+        self._run_file.flusher.join()
 
     def reopen(self) -> None:
         """Continue in a new file, if the writer is closed or its file could not be written; else do nothing."""

@@ -100,6 +100,10 @@ class GraphMethods(EventFileWriter):
             raise ValueError(f"add_graph needs a graph or a graph_def, got {got}")
         data = kinds.graph.graph_bytes(graph_def if graph is None else graph, add_shapes=True)
         self._add_event_with(global_step, graph_def=data)
+        where = self._run_file.destination
+        if where.write_to_disk:
+            for path, content in kinds.meta_graph.plugin_assets(graph):
+                write_file(join(where.directory, path), content, where.storage_options)
 
     def _add_costed_graph(self, graph: Any, run_metadata: Any) -> None:
         self._add_event_with(0, graph_def=kinds.graph.graph_bytes(graph))

@@ -14,6 +14,7 @@ import time
 from contextlib import contextmanager
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
 
 from summaries.storage.names import host_name
 from summaries.values import as_float, warn
@@ -28,9 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, MutableMapping
     from typing import Self
 
+    from summaries.writing.run_file import RunFile
+
 __all__ = ["GlobalSummaryWriter", "SummaryWriter", "by_position"]
 
 _MAX_QUEUE = 1 << 13
+_of_sessions: WeakKeyDictionary[Any, dict[str, RunFile]] = WeakKeyDictionary()  # by directory
+
 _TF1 = ("max_queue", "flush_secs", "graph_def", "filename_suffix", "session")
 _TORCH = ("purge_step", "max_queue", "flush_secs", "filename_suffix", "write_to_disk", "log_dir", "comet_config")
 
@@ -57,7 +62,8 @@ class SummaryWriter(ChildRunMethods, HistogramMethods, KindMethods, MediaMethods
             If None, 2, or 60 if the directory is remote.
         graph_def: a GraphDef to log; TF1's older name for `graph`.
         filename_suffix: appended to the file's name.
-        session: accepted for TF1's sake; unused.
+        session: writers that are given the same object for the same directory share one file, as those of a TF1 session
+            do.
         purge_step: supersedes the events of the run's earlier files at this step and later: TensorBoard hides them.
         comment: the end of the default directory's name.
         log_dir: torch's name for `logdir`.
@@ -120,8 +126,11 @@ class SummaryWriter(ChildRunMethods, HistogramMethods, KindMethods, MediaMethods
         if isinstance(graph, str):
             graph, comment = None, graph
         self.purge_step: Any = options["purge_step"]
+        directory = _directory(logdir, options["log_dir"], comment)
+        shared = _run_files_of(options["session"])
         super().__init__(
-            _directory(logdir, options["log_dir"], comment),
+            directory,
+            run_file=shared.get(os.fspath(directory)),
             max_queue=_MAX_QUEUE if options["max_queue"] is None else options["max_queue"],
             flush_secs=options["flush_secs"],
             filename_suffix=options["filename_suffix"] or "",
@@ -131,6 +140,7 @@ class SummaryWriter(ChildRunMethods, HistogramMethods, KindMethods, MediaMethods
             write_to_disk=options["write_to_disk"] is not False,
             storage_options=storage_options,
         )
+        shared[os.fspath(directory)] = self._run_file
         if graph is not None or options["graph_def"] is not None:
             self._add_first_graph(graph, options["graph_def"])
 
@@ -204,6 +214,14 @@ def by_position(second: Any, others: tuple[Any, ...]) -> dict[str, Any]:
             "pass it by name"
         )
     return dict(zip(names, others, strict=False))
+
+
+def _run_files_of(session: Any) -> dict[str, RunFile]:
+    """The files of writers that were given this session, by directory; of no session none."""
+    try:
+        return {} if session is None else _of_sessions.setdefault(session, {})
+    except TypeError:  # what cannot be referred to weakly is no session
+        return {}
 
 
 class GlobalSummaryWriter:

@@ -29,7 +29,7 @@ def norms(torch, model):
 
 
 def by_hand(torch, clip=CLIP, accumulate=1, steps=STEPS):
-    """For each step of SGD on `network`, its norms before clipping; `accumulate` batches make a step."""
+    """For each step of SGD on `network`, its norms before clipping, and its updates'; `accumulate` batches make one."""
     model = network(torch)
     optimizer = torch.optim.SGD(model.parameters(), LR)
     found = []
@@ -40,7 +40,10 @@ def by_hand(torch, clip=CLIP, accumulate=1, steps=STEPS):
         found.append(norms(torch, model))
         if clip is not None:
             torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+        before = {name: p.detach().clone() for name, p in model.named_parameters()}
         optimizer.step()
+        updates = {name: float((p.detach() - before[name]).norm()) for name, p in model.named_parameters()}
+        found[-1] |= {f"updates/norm/{name}": norm for name, norm in updates.items()}
         optimizer.zero_grad()
     return found
 
@@ -50,7 +53,8 @@ def compare(logdir, wanted, clip=CLIP, prefix="", first=1):
     scalars = read_run(logdir).scalars
     for tag in wanted[0]:
         found = scalars[tag.replace("/norm/", f"/norm/{prefix}")]
-        np.testing.assert_allclose(found.value, [step[tag] for step in wanted], rtol=1e-5, err_msg=tag)
+        tolerance = 1e-4 if tag.startswith("updates/") else 1e-5  # differences of weights are rounded
+        np.testing.assert_allclose(found.value, [step[tag] for step in wanted], rtol=tolerance, err_msg=tag)
         assert found.step.tolist() == list(range(first, first + len(wanted))), tag
     if clip is None:
         assert "gradients/clip_norm" not in scalars

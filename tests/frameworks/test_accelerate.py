@@ -4,11 +4,13 @@ import pytest
 from frameworks.examples import check_example
 from frameworks.reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network
 
+from summaries import read_run
+
 torch = pytest.importorskip("torch", reason="torch is not installed: make frameworks")
 accelerate = pytest.importorskip("accelerate", reason="accelerate is not installed: make frameworks")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-from optim.integrations.accelerate import attach  # noqa: E402 - it needs torch
+from optim.integrations.accelerate import EventFileTracker, attach  # noqa: E402 - it needs torch
 
 
 @pytest.mark.parametrize("clip", [CLIP, None])
@@ -27,6 +29,32 @@ def test_before_clipping(logdir, clip, accumulate):
             optimizer.zero_grad()
     hook.remove()
     compare(logdir, by_hand(torch, clip, accumulate), clip)
+
+
+def test_what_the_loop_logs(logdir):
+    """Into the same file as the gradients."""
+    accelerator = accelerate.Accelerator(cpu=True)
+    model = network(torch)
+    model, optimizer = accelerator.prepare(model, torch.optim.SGD(model.parameters(), LR))
+    accelerator.init_trackers("project", {"lr": LR})
+    hook = attach(accelerator, optimizer, logdir, model)
+    accelerator.log({"eval/loss": torch.tensor(0.5), "note": "half", "many": [1, 2]}, step=3)
+    hook.remove()
+    run = read_run(logdir)
+    assert (run.scalars["eval/loss"].step.tolist(), run.scalars["eval/loss"].value.tolist()) == ([3], [0.5])
+    assert run.texts["note/text_summary"][0] == "half"
+    assert len(run.files) == 1
+
+
+def test_the_tracker_by_itself(logdir):
+    accelerator = accelerate.Accelerator(cpu=True, log_with=EventFileTracker(logdir))
+    accelerator.init_trackers("project", {"lr": LR, "layers": [1, 2]})
+    accelerator.log({"train/loss": 2.0}, step=1)
+    accelerator.log({"train/loss": 1.0}, step=2)
+    accelerator.end_training()
+    run = read_run(logdir)
+    assert run.scalars["train/loss"].value.tolist() == [2.0, 1.0]
+    assert run.hparams == {"lr": LR, "layers": "[1, 2]"}
 
 
 def test_deepspeed_is_refused():

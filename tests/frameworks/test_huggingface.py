@@ -1,8 +1,13 @@
 """transformers' Trainer: before clipping, though its callbacks come after it."""
 
+import sys
+
 import pytest
 from frameworks.examples import check_example
 from frameworks.reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network
+
+import summaries
+from summaries import SummaryWriter, read_run
 
 torch = pytest.importorskip("torch", reason="torch is not installed: make frameworks")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: make frameworks")
@@ -27,19 +32,20 @@ class InOrder(transformers.Trainer):
         return torch.utils.data.SequentialSampler(self.train_dataset)
 
 
-def train(tmp_path, clip, accumulate=1, callback=None, **settings):
+def train(tmp_path, clip, accumulate=1, callback=None, callbacks=(), **settings):
     rows = [(x, y) for xs, ys in batches(torch, STEPS * accumulate) for x, y in zip(xs, ys, strict=True)]
     arguments = transformers.TrainingArguments(
         str(tmp_path / "out"), max_steps=STEPS, per_device_train_batch_size=4, gradient_accumulation_steps=accumulate,
         max_grad_norm=clip, learning_rate=LR, lr_scheduler_type="constant", optim="sgd", report_to="none",
         use_cpu=True, save_strategy="no", disable_tqdm=True, logging_steps=1, **settings,
     )  # fmt: skip
-    InOrder(
-        Model(),
-        arguments,
-        train_dataset=[{"x": x, "labels": y} for x, y in rows],
-        callbacks=[callback or GradientCallback(tmp_path / "run")],
-    ).train()
+    data = [{"x": x, "labels": y} for x, y in rows]
+    trainer = InOrder(
+        Model(), arguments, train_dataset=data, eval_dataset=data[:4],
+        callbacks=[*callbacks, callback or GradientCallback(tmp_path / "run")],
+    )  # fmt: skip
+    trainer.train()
+    return trainer
 
 
 @pytest.mark.parametrize("accumulate", [1, 2])
@@ -53,6 +59,45 @@ def test_without_clipping(tmp_path):
     train(tmp_path, 0.0)
     compare(tmp_path / "run", by_hand(torch, None), None, prefix="net.")
     assert torch.nn.utils.clip_grad_norm_ is before
+
+
+def test_what_the_trainer_reports(tmp_path):
+    """Under the tags of its own callback for TensorBoard, after the training too."""
+    trainer = train(tmp_path, CLIP, eval_strategy="steps", eval_steps=3)
+    trainer.evaluate(metric_key_prefix="test")
+    run = read_run(tmp_path / "run")
+    reported = {entry["step"]: entry["loss"] for entry in trainer.state.log_history if "loss" in entry}
+    losses = run.scalars["train/loss"]
+    assert dict(zip(losses.step.tolist(), losses.value.tolist(), strict=True)) == pytest.approx(reported, rel=1e-5)
+    assert run.scalars["eval/loss"].step.tolist() == [3, 6]
+    assert run.scalars["train/learning_rate"].step.tolist() == list(range(1, STEPS + 1))
+    assert {"eval/samples_per_second", "train/train_runtime", "train/epoch", "test/loss"} <= set(run.scalars)
+    assert run.hparams["learning_rate"] == LR
+    assert '"max_grad_norm"' in run.texts["args/text_summary"][0]
+
+
+def test_what_is_logged_elsewhere(tmp_path):
+    train(tmp_path, CLIP, callback=GradientCallback(tmp_path / "run", log_metrics=False))
+    run = read_run(tmp_path / "run")
+    assert "train/loss" not in run.scalars
+    assert not run.hparams
+    assert not run.texts
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("shared", ["writer", "directory"])
+def test_what_another_callback_logs_to_the_same_run(tmp_path, monkeypatch, shared, order):
+    from transformers.integrations import TensorBoardCallback, integration_utils
+
+    monkeypatch.setattr(integration_utils, "is_tensorboard_available", lambda: True)
+    monkeypatch.setitem(sys.modules, "tensorboardX", summaries)  # whose writer stands in for the other one
+    with SummaryWriter(tmp_path / "run") as writer, SummaryWriter(tmp_path / "run") as other:
+        ours = GradientCallback(writer if shared == "writer" else tmp_path / "run")
+        theirs = TensorBoardCallback(tb_writer=writer if shared == "writer" else other)
+        first, second = (theirs, ours)[::order]
+        train(tmp_path, CLIP, callback=second, callbacks=[first])
+    losses = read_run(tmp_path / "run").scalars["train/loss"]
+    assert losses.step.tolist() == list(range(1, STEPS + 1))
 
 
 def test_deepspeed_is_refused():

@@ -1,8 +1,10 @@
 """Ignite: gradients of the user's own function, which its handlers come after."""
 
+import importlib
+
 import pytest
 from frameworks.examples import check_example
-from frameworks.reference_loop import CLIP, LR, batches, by_hand, compare, network
+from frameworks.reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network
 
 from summaries import read_logdir
 
@@ -13,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 from optim.integrations.ignite import attach  # noqa: E402 - it needs ignite
 
 
-def trainer(logdir, clip, last=None, **options):
+def trainer(logdir, clip, last=None, output=None, **options):
     model = network(torch)
     optimizer = torch.optim.SGD(model.parameters(), LR)
 
@@ -21,10 +23,12 @@ def trainer(logdir, clip, last=None, **options):
         if engine.state.iteration == last:
             raise RuntimeError("no more data")
         optimizer.zero_grad()
-        torch.nn.functional.mse_loss(model(batch[0]), batch[1]).backward()
+        loss = torch.nn.functional.mse_loss(model(batch[0]), batch[1])
+        loss.backward()
         if clip is not None:
             torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
         optimizer.step()
+        return loss.item() if output is None else output(loss.item())
 
     engine = engines.Engine(update)
     attach(engine, optimizer, logdir, model, **options)
@@ -35,6 +39,25 @@ def trainer(logdir, clip, last=None, **options):
 def test_before_clipping(logdir, clip):
     trainer(logdir, clip).run(batches(torch))
     compare(logdir, by_hand(torch, clip), clip)
+
+
+@pytest.mark.parametrize("output", [None, lambda loss: {"loss": loss, "words": "none"}])
+def test_what_the_engines_report(logdir, output):
+    evaluator = engines.Engine(lambda _, batch: float(batch[0].sum()))
+    average = importlib.import_module("ignite.metrics").Average()
+    average.attach(evaluator, "mean")
+    engine = trainer(logdir, None, output=output, evaluators={"validation": evaluator}, every_n_steps=2)
+    engine.add_event_handler(engines.Events.EPOCH_COMPLETED, lambda _: evaluator.run(batches(torch)))
+    engine.run(batches(torch), max_epochs=2)
+    scalars = read_logdir(logdir)["."].scalars
+    assert scalars["train/loss"].step.tolist() == list(range(2, 2 * STEPS + 1, 2))
+    assert scalars["validation/mean"].step.tolist() == [STEPS, 2 * STEPS]
+    assert scalars["validation/mean"].value.tolist() == pytest.approx([evaluator.state.metrics["mean"]] * 2)
+
+
+def test_what_is_logged_elsewhere(logdir):
+    trainer(logdir, None, log_metrics=False).run(batches(torch))
+    assert "train/loss" not in read_logdir(logdir)["."].scalars
 
 
 def test_an_exception_writes_what_was_kept(logdir):

@@ -83,6 +83,36 @@ def test_before_clipping(logdir, backend, options):
         np.testing.assert_allclose(scalars["gradients/clipped_global_norm"].value, 0.05, rtol=1e-6)
 
 
+REPORTED = """
+for name, options in (("a", {}), ("b", {"log_metrics": False})):
+    callback = GradientCallback(logdir + "/" + name, every_n_steps=2, **options)
+    history = model.fit(x, y, validation_data=(x, y), batch_size=4, epochs=2, verbose=0, callbacks=[callback])
+    if name == "a":
+        found = history.history
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_what_the_model_reports(logdir, backend):
+    """At the ends of epochs, as Keras itself reports it, and the averages of the epoch so far at due steps."""
+    pytest.importorskip(backend)
+    command = [sys.executable, "-c", PROGRAM + REPORTED, str(logdir), "{}"]
+    done = subprocess.run(
+        command, env=os.environ | {"KERAS_BACKEND": backend}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    history = json.loads(done.stdout.splitlines()[-1])
+    run, without = (read_run(logdir / name) for name in "ab")
+    for name in ("loss", "val_loss"):
+        series = run.scalars[f"epoch_{name}"]
+        assert series.step.tolist() == [12, 18]
+        np.testing.assert_allclose(series.value, history[name], rtol=1e-6)
+    assert run.scalars["batch_loss"].step.tolist() == [8, 10, 12, 14, 16, 18]
+    assert run.hparams["learning_rate"] == pytest.approx(0.1)
+    assert not [tag for tag in without.scalars if "loss" in tag]
+
+
 AFTER_AN_EXCEPTION = """
 
 class Ends(keras.callbacks.Callback):

@@ -1,5 +1,6 @@
 """Lightning's Trainer: automatic and manual optimization, two optimizers, mixed precision, an exception."""
 
+import numpy as np
 import pytest
 from frameworks.examples import check_example
 from frameworks.reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network
@@ -10,7 +11,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: make framew
 lightning = pytest.importorskip("lightning.pytorch", reason="lightning is not installed: make frameworks")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-from optim.integrations.lightning import GradientCallback  # noqa: E402 - it needs lightning
+from optim.integrations.lightning import EventFileLogger, GradientCallback  # noqa: E402 - it needs lightning
 
 
 class Module(lightning.LightningModule):
@@ -72,6 +73,56 @@ def test_before_clipping(tmp_path, accumulate):
     if accumulate == 1:
         first = float(torch.nn.functional.mse_loss(network(torch)(x), y))
         assert scalars["train/loss"].value[0] == pytest.approx(first)
+
+
+class Logs(Module):
+    """Logs metrics and hyperparameters, as modules do."""
+
+    def __init__(self, rate=LR):
+        super().__init__()
+        self.save_hyperparameters()
+
+    def training_step(self, batch, number):
+        loss = super().training_step(batch, number)
+        self.log("train_loss", loss)
+        return loss
+
+    def validation_step(self, batch, number):
+        self.log("val_loss", torch.nn.functional.mse_loss(self.net(batch[0]), batch[1]))
+
+
+def test_what_the_module_logs(tmp_path):
+    """As any other logger gets it, though the Trainer has none; and nothing else changes for that."""
+    trainer = lightning.Trainer(
+        max_epochs=2, accelerator="cpu", devices=1, logger=False, enable_progress_bar=False, log_every_n_steps=1,
+        enable_model_summary=False, default_root_dir=tmp_path, callbacks=[GradientCallback(tmp_path / "run")],
+    )  # fmt: skip
+    data = torch.utils.data.DataLoader(batches(torch), batch_size=None)
+    trainer.fit(Logs(), data, data)
+    assert trainer.loggers == []
+    assert list((tmp_path / "checkpoints").iterdir())
+    run = read_run(tmp_path / "run")
+    assert len(run.scalars["train_loss"]) == 2 * STEPS
+    np.testing.assert_allclose(run.scalars["train_loss"].value, run.scalars["train/loss"].value, rtol=1e-6)
+    assert len(run.scalars["val_loss"]) == 2
+    assert run.hparams == {"rate": LR}
+    assert len(run.files) == 1
+
+
+def test_what_is_logged_elsewhere(tmp_path):
+    fit(tmp_path, Logs(), options={"log_metrics": False}, log_every_n_steps=1)
+    assert "train_loss" not in read_run(tmp_path / "run").scalars
+
+
+def test_a_logger_of_the_same_directory(tmp_path):
+    """Then the callback adds none."""
+    trainer = lightning.Trainer(
+        max_epochs=1, accelerator="cpu", devices=1, logger=EventFileLogger(tmp_path / "run"), log_every_n_steps=1,
+        enable_progress_bar=False, enable_model_summary=False, callbacks=[GradientCallback(tmp_path / "run")],
+    )  # fmt: skip
+    trainer.fit(Logs(), torch.utils.data.DataLoader(batches(torch), batch_size=None))
+    assert len(read_run(tmp_path / "run").scalars["train_loss"]) == STEPS
+    assert list((tmp_path / "run" / "checkpoints").iterdir())
 
 
 def test_values_clipped(tmp_path):

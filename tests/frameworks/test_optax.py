@@ -1,8 +1,11 @@
 """optax: measured in the chain, inside jit and scan, before clipping."""
 
+import json
+
 import numpy as np
 import pytest
 from frameworks.examples import check_example
+from helpers import ROOT, run
 
 from optim import GradientMonitor
 from summaries import SummaryWriter, read_run
@@ -97,6 +100,113 @@ def test_extreme_values(values, norm, zeros, nonfinite):
     (report,) = gradients_in(state)
     assert report.gradient_norm == pytest.approx(norm, rel=1e-6, nan_ok=True)
     assert (report.gradient_zeros, report.gradient_nonfinite) == (zeros, nonfinite)
+
+
+def test_complex_gradients():
+    transformation = measure_gradients()
+    gradients = {"w": jax.numpy.array([3 + 4j, 0, 0], "complex64")}
+    _, state = jax.jit(transformation.update)(gradients, transformation.init(gradients))
+    (report,) = gradients_in(state)
+    assert (report.gradient_norm, report.gradient_zeros, report.gradient_nonfinite) == (pytest.approx(5.0), 2, 0)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"])
+def test_narrow_gradients(logdir, dtype):
+    """Measured in the chain, and given directly."""
+    gradients = {"w": jax.numpy.array([3.0, 4.0, 0.0]).astype(dtype)}
+    transformation = measure_gradients()
+    _, state = transformation.update(gradients, transformation.init(gradients))
+    for given in (gradients_in(state), gradients):
+        report = GradientMonitor(None).observe(1, given)
+        assert report.global_norm == pytest.approx(5.0)
+        assert report.variables[0].gradient_zeros == 1
+
+
+def observed(logdir, optimizer, steps, **options):
+    """Train on these gradients, and observe each step as a loop does."""
+    state = optimizer.init({"w": np.zeros(2, np.float32)})
+    with SummaryWriter(logdir) as writer, GradientMonitor(writer, **options) as monitor:
+        for number, gradient in enumerate(steps, 1):
+            gradients = {"w": np.full(2, gradient, np.float32)}
+            _, state = jax.jit(optimizer.update)(gradients, state, gradients)
+            monitor.observe(number, gradients_in(state), clip_norm=1.0, loss=gradient)
+    return read_run(logdir).scalars
+
+
+def test_a_step_that_apply_if_finite_skips(logdir):
+    """Its state is that of the step before, which was logged already; the next step says what was skipped."""
+    chain = optax.chain(measure_gradients(), optax.clip_by_global_norm(1.0), optax.sgd(0.1))
+    scalars = observed(logdir, optax.apply_if_finite(chain, 5), [3.0, np.nan, 5.0])
+    norms = scalars["gradients/global_norm"]
+    assert norms.step.tolist() == [1, 3]
+    np.testing.assert_allclose(norms.value, np.sqrt(2) * np.array([3.0, 5.0]), rtol=1e-6)
+    assert scalars["gradients/nonfinite"].value.tolist() == [0.0, 1.0]
+    assert scalars["train/loss"].step.tolist() == [1, 2, 3]
+
+
+def test_a_step_that_apply_if_finite_skips_is_an_incident(logdir):
+    chain = optax.chain(measure_gradients(), optax.sgd(0.1))
+    observed(logdir, optax.apply_if_finite(chain, 5), [3.0, np.nan, 5.0], keep_last=5)
+    assert (logdir / "incident=2").exists()
+
+
+@pytest.mark.parametrize("skips", [False, True])
+def test_steps_that_multi_steps_accumulates(logdir, skips):
+    """Only every third has an update, of the mean of three gradients."""
+    chain = optax.chain(measure_gradients(), optax.clip_by_global_norm(1.0), optax.sgd(0.1))
+    options = {"should_skip_update_fn": optax.skip_not_finite} if skips else {}
+    gradients = [1.0, np.nan, 2.0, 3.0, 4.0, 5.0, 6.0] if skips else [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    scalars = observed(logdir, optax.MultiSteps(chain, 3, **options).gradient_transformation(), gradients)
+    norms = scalars["gradients/global_norm"]
+    assert norms.step.tolist() == ([4, 7] if skips else [3, 6])
+    np.testing.assert_allclose(norms.value, np.sqrt(2) * np.array([2.0, 5.0]), rtol=1e-6)
+    assert scalars["gradients/nonfinite"].value.tolist() == ([2.0, 0.0] if skips else [0.0, 0.0])
+    assert scalars["gradients/clipped_fraction"].value.tolist() == [1.0, 1.0]
+    assert len(scalars["train/loss"]) == len(gradients)
+
+
+def test_a_state_before_its_first_update_says_nothing(logdir):
+    optimizer = optax.chain(measure_gradients(), optax.sgd(0.1))
+    reports = gradients_in(optimizer.init(start()))
+    with SummaryWriter(logdir) as writer:
+        GradientMonitor(writer).observe(1, reports)
+        writer.add_scalar("other", 1.0, 1)
+    assert set(read_run(logdir).scalars) == {"other"}
+
+
+@pytest.fixture(scope="module")
+def on_devices():
+    """What four devices have measured."""
+    return json.loads(run(ROOT / "tests/frameworks/jax_devices.py").splitlines()[-1])
+
+
+NORMS = {"b": np.sqrt(5.0), "w": float(np.linalg.norm(np.arange(16.0)))}
+
+
+@pytest.mark.parametrize("case", ["specs", "specs, unchecked"])
+def test_parts_within_shard_map_are_summed(on_devices, case):
+    found = on_devices[case]
+    assert found["told"] == []
+    assert found["norms"] == pytest.approx(NORMS)
+    assert (found["sizes"], found["zeros"]) == ({"b": 2, "w": 16}, {"b": 0, "w": 1})
+
+
+@pytest.mark.parametrize("case", ["no specs", "no specs, unchecked"])
+def test_parts_within_shard_map_are_told(on_devices, case):
+    told = (
+        "gradients are measured on each device by itself, over the axis 'x': norms are those of a device's part. "
+        "measure_gradients(specs), with the gradients' PartitionSpecs, sums the parts; PartitionSpec() says that each "
+        "device has all of them"
+    )
+    assert on_devices[case]["told"] == [told]
+
+
+def test_the_state_of_pmap(on_devices):
+    assert on_devices["pmap"]["error"] == (
+        "the optimizer's state must be that of one device, got measurements of shape (4, 2, 5) for 2 gradients: of a "
+        "state from jax.pmap, give jax.tree.map(lambda leaf: leaf[0], state)"
+    )
+    assert on_devices["pmap"]["norms"] == pytest.approx(NORMS)
 
 
 def test_a_chain_without_it():

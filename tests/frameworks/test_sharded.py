@@ -1,14 +1,11 @@
 """Two processes with gloo: norms of sharded gradients are those of one process, before clipping."""
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from frameworks.ranks import run_ranks
 from frameworks.reference_loop import CLIP, by_hand, compare
-from helpers import ROOT
 
 from summaries import read_run
 
@@ -24,24 +21,7 @@ KINDS = ("fsdp2", "fsdp1", "fsdp1 flat", "fsdp1 whole", "fsdp1 nested", "ddp", "
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
     """What two ranks have written."""
-    directory = tmp_path_factory.mktemp("ranks")
-    program = str(ROOT / "tests/frameworks/sharded_ranks.py")
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    if sys.platform == "linux":
-        environment["GLOO_SOCKET_IFNAME"] = "lo"  # otherwise it looks up the machine's name, which may take long
-    ranks = [
-        subprocess.Popen(
-            [sys.executable, program, str(directory), str(rank)],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for rank in (0, 1)
-    ]
-    said = [rank.communicate(timeout=1200)[0] for rank in ranks]
-    assert [rank.returncode for rank in ranks] == [0, 0], "\n".join(said)
-    return directory
+    return run_ranks("sharded_ranks.py", tmp_path_factory.mktemp("ranks"))
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """The hook on torch's optimizers never ends a training, keeps no model alive, and refuses what it cannot use."""
 
 import gc
+import importlib
 import shutil
 import threading
 import weakref
@@ -149,3 +150,84 @@ def test_what_one_thread_clips_is_told_while_another_clips(monkeypatch):
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(lambda _: clip([], 1.0), range(2)))
     assert (watcher.before, watcher.after) == (2, 2)
+
+
+@pytest.mark.parametrize("bound", [0.0, -1.0, float("nan")])
+def test_a_bound_that_torch_accepts(logdir, bound):
+    """Torch multiplies by nonsense; the gradients are logged as they were before."""
+    model = network(torch)
+    optimizer = torch.optim.SGD(model.parameters(), LR)
+    hook = attach(optimizer, logdir, model)
+
+    def through():
+        for _ in range(2):
+            optimizer.zero_grad()
+            model(torch.ones(1, 8)).sum().backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), bound)
+            optimizer.step()
+        hook.remove()
+
+    with pytest.warns(UserWarning, match="is no bound") as warned:
+        through()
+    assert [str(one.message) for one in warned] == [
+        f"the loop clips by {bound:g}, which is no bound, so gradients/clipped and its like are not logged"
+    ]
+    scalars = read_run(logdir).scalars
+    assert scalars["gradients/global_norm"].step.tolist() == [1, 2]
+    assert scalars["gradients/global_norm"].value[0] > 0
+    assert "gradients/clip_norm" not in scalars
+
+
+def test_meta_tensors(logdir):
+    """They have no elements; a step of them does nothing, and the hook says that it sees nothing."""
+    model = torch.nn.Linear(4, 2, device="meta")
+    optimizer = torch.optim.SGD(model.parameters(), LR)
+    hook = attach(optimizer, logdir, model)
+
+    def through():
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(torch.ones(1, 4, device="meta")).sum().backward()
+            optimizer.step()
+        hook.remove()
+
+    with pytest.warns(UserWarning, match=r"^gradients cannot be measured, the training goes on: ") as warned:
+        through()
+    assert len(warned) == 1
+
+
+def test_a_clipping_in_another_thread(logdir):
+    model = network(torch)
+    optimizer = torch.optim.SGD(model.parameters(), LR)
+    hook = attach(optimizer, logdir, model)
+    model(torch.ones(1, 8)).sum().backward()
+    norm = float(torch.nn.utils.get_total_norm([p.grad for p in model.parameters()]))
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(torch.nn.utils.clip_grad_norm_, model.parameters(), 0.01).result()
+        threads.submit(optimizer.step).result()
+    hook.remove()
+    scalars = read_run(logdir).scalars
+    assert scalars["gradients/global_norm"].value.tolist() == pytest.approx([norm], rel=1e-5)
+    assert scalars["gradients/clip_norm"].value.tolist() == pytest.approx([0.01])
+
+
+def inner_functions():
+    """What torch's functions that clip wrap, and FSDP1's method."""
+    functions = [
+        getattr(torch.nn.utils, name) for name in ("clip_grad_norm_", "clip_grads_with_norm_", "clip_grad_value_")
+    ]
+    found = [function.__closure__[0].cell_contents for function in functions] + functions
+    if torch.distributed.is_available():
+        found.append(importlib.import_module("torch.distributed.fsdp").FullyShardedDataParallel.clip_grad_norm_)
+    return found
+
+
+def test_what_is_patched_is_undone_with_the_last_hook(logdir):
+    before = inner_functions()
+    models = [network(torch) for _ in range(2)]
+    hooks = [attach(torch.optim.SGD(model.parameters(), LR), logdir / str(i), model) for i, model in enumerate(models)]
+    assert all(now is not was for now, was in zip(inner_functions()[:3], before, strict=False))
+    hooks.pop().remove()
+    assert inner_functions()[0] is not before[0]
+    hooks.pop().remove()
+    assert all(now is was for now, was in zip(inner_functions(), before, strict=True))

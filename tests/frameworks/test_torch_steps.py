@@ -225,6 +225,39 @@ def test_a_loss_is_used_once(loop, logdir):
     assert (losses.step.tolist(), losses.value.tolist()) == ([1], [2.5])
 
 
+def test_a_loss_that_is_given(loop, logdir):
+    """Of several before one step, as of accumulated batches, the mean."""
+    for losses in ([2.0], [1.0, 4.0], []):
+        loop.backward()
+        for loss in losses:
+            loop.hook.loss(torch.tensor(loss, requires_grad=True))
+        loop.step()
+    loop.hook.remove()
+    logged = read_run(logdir).scalars["train/loss"]
+    assert (logged.step.tolist(), logged.value.tolist()) == ([1, 2], [2.0, 2.5])
+
+
+def test_a_loss_that_is_assigned_can_be_read(loop):
+    loop.hook.loss = loss = loop.model(torch.ones(1, 8)).sum()
+    assert loop.hook.loss is loss
+    loop.hook.loss.backward()
+    loop.step()
+    assert loop.hook.report.loss == pytest.approx(float(loss.detach()))
+    assert loop.hook.loss(loss) is loss
+
+
+def test_numbers_of_the_loops_own(loop, logdir):
+    loop.backward()
+    loop.step()
+    loop.hook.log("eval/accuracy", torch.tensor(0.5))
+    loop.hook.log("eval/accuracy", 0.75, step=7)
+    with pytest.raises(TypeError):
+        loop.hook.log("eval/accuracy", "much")
+    loop.hook.remove()
+    logged = read_run(logdir).scalars["eval/accuracy"]
+    assert (logged.step.tolist(), logged.value.tolist()) == ([1, 7], [0.5, 0.75])
+
+
 def test_histograms_are_of_gradients_before_clipping(logdir):
     loop = Loop(logdir, histograms_every_n_steps=1)
     loop.backward()

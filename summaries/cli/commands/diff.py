@@ -15,7 +15,7 @@ from summaries.cli.arguments.options import access_options, json_option, new_com
     summary="Compare two runs: where they part, and by how much.",
     help="Compare two runs, A and B: the first step at which they part, tags that only one has, hyperparameters that "
     "differ, and how far curves are apart at the steps that both have. Of directories of runs, those of the same "
-    "names are compared. Wall times do not count.",
+    "names are compared. Wall times do not count, nor do tags that measure the machine, unless --tags names them.",
     examples=[
         "gradledger diff runs/a runs/b",
         "gradledger diff runs/a runs/b --tags 'train/*' --rtol 1e-5",

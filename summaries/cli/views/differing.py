@@ -105,6 +105,7 @@ def _print_summary(console: Console, run: RunDiff) -> None:
     """Print what a user wants to know first, in a line or two."""
     if not run.different:
         console.print(Text(f"the same: {counted(len(run.tags), 'tag')} at all steps", "green"), soft_wrap=True)
+        _print_uncounted(console, run)
         return
     sentences = [_parting("curves", [tag for tag in run.tags if tag.distance is not None])]
     sentences += [_parting("other values", [tag for tag in run.tags if tag.distance is None])]
@@ -114,6 +115,15 @@ def _print_summary(console: Console, run: RunDiff) -> None:
         sentences += [f"only one has all steps of {listed(shorter)}"] if shorter else []
     for sentence in filter(None, sentences):
         console.print(Text(sentence, "bold yellow"), soft_wrap=not is_bounded(console))
+    _print_uncounted(console, run)
+
+
+def _print_uncounted(console: Console, run: RunDiff) -> None:
+    """Say what was left out, so that nobody takes it for the same."""
+    if run.of_machine:
+        names = listed([printable(tag) for tag in run.of_machine])
+        sentence = f"not compared, since it measures the machine (--tags compares it): {names}"
+        console.print(Text(sentence, "dim"), soft_wrap=True)
 
 
 def _parting(what: str, tags: Sequence[TagDiff]) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from conformance.observing import by_tensorboard, trials
-from conformance.rows import accepted, calls, different, row
+from conformance.rows import accepted, calls, different, refused, row
 
 RATES = {"lr": 0.1, "bs": 32, "opt": "adam"}
 METRICS = {"hparam/accuracy": 0.9, "hparam/loss": 0.5}
@@ -13,7 +13,7 @@ LAYOUT = {"group": {"lines": ["Multiline", ["loss", "accuracy"]], "band": ["Marg
 
 ITSELF = different("the first set goes to the run itself, not to a run below it; further sets go below")
 TRUTH = different("True is stored as a truth value; torch stores 1.0")
-LEFT_OUT = different("values of other types are stored as text; tensorboardX leaves them out")
+LEFT_OUT = refused("a list is refused, as torch does; tensorboardX leaves it out")
 ONCE = different("metadata is written once per tag, as TF1 does; it holds for the whole run")
 LAYERS = different("every layer is a node with its own type; tensorboardX has only those with an input, and no types")
 ANY = accepted("values of other types are stored as text; torch raises an error")
@@ -88,7 +88,7 @@ HPARAMS = [
     hparams("a truth value", {"flag": True, "off": False}, METRICS, torch=TRUTH),
     hparams("None", {"lr": 0.1, "warmup": None}, METRICS),
     hparams("a tensor", {"lr": torch.tensor([0.1])}, METRICS, tensorboardX=None),
-    hparams("a list", {"layers": [1, 2]}, METRICS, torch=ANY, tensorboardX=LEFT_OUT),
+    hparams("a list", {"layers": [1, 2]}, METRICS, tensorboardX=LEFT_OUT),
     hparams("a function", {"activation": abs}, METRICS, torch=ANY),
     hparams("a NumPy number", {"lr": np.float64(0.1)}, METRICS),
     hparams("no hyperparameters", {}, METRICS),

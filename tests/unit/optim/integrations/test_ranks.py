@@ -65,3 +65,39 @@ def test_variables_of_an_iterator(logdir):
     logging.log(logging.measure(1, {**GRADIENTS, "b": np.ones(1)}))
     logging.close()
     assert [tag for tag in read_run(logdir).scalars if "/norm/" in tag] == ["gradients/norm/w"]
+
+
+def test_what_cannot_be_measured_warns_once(logdir):
+    logging = Logging(logdir, per_rank=False)
+    with pytest.warns(UserWarning, match="cannot be measured") as warned:
+        measured = [logging.measure(1, {"w": array}) for array in (np.zeros(2, np.int64), "text")]
+    assert measured == [None, None]
+    assert [str(one.message) for one in warned] == [
+        "gradients cannot be measured, the training goes on: gradients of 'w' must be of floating dtype, got int64"
+    ]
+    logging.close()
+
+
+def test_what_a_trainer_reports(logdir):
+    logging = Logging(logdir, per_rank=False)
+    logging.describe({"lr": 0.1, "layers": [1, 2], "none": None}, note="half")
+    logging.scalars({"eval/loss": np.float32(0.5)}, 3)
+    logging.scalars({}, 4)
+    logging.describe({})
+    with pytest.raises(TypeError):
+        logging.scalars({"eval/loss": "much"}, 3)
+    logging.close()
+    run = read_run(logdir)
+    assert run.hparams == {"lr": 0.1, "layers": "[1, 2]"}
+    assert run.texts["note/text_summary"][0] == "half"
+    assert (run.scalars["eval/loss"].step.tolist(), run.scalars["eval/loss"].value.tolist()) == ([3], [0.5])
+
+
+def test_updates_that_are_known_after_the_step(logdir):
+    logging = Logging(logdir, per_rank=False)
+    observed = logging.measure(1, GRADIENTS, {"w": np.float32([6, 8])})
+    logging.log(observed.with_updates({"w": 4.0}))
+    logging.close()
+    scalars = read_run(logdir).scalars
+    assert scalars["updates/norm/w"].value.tolist() == [2.0]
+    assert scalars["updates/ratio/w"].value.tolist() == pytest.approx([0.2])

@@ -101,8 +101,8 @@ W = Variable([1.0, 2.0], name="w")
 GOOD = (np.float32(2.0), Variable(0.5, name="b"))
 # (grads_and_vars, error, its text); where there are others, a good pair comes first, and stays unused.
 REFUSED = {
-    "nothing": ([], ValueError, "no variables provided: grads_and_vars is empty"),
-    "no gradients": ([(None, W), (None, GOOD[1])], ValueError, "no gradients provided for any variable: ['w', 'b']"),
+    "nothing": ([], ValueError, "No variables provided: grads_and_vars is empty"),
+    "no gradients": ([(None, W), (None, GOOD[1])], ValueError, "No gradients provided for any variable: ['w', 'b']"),
     "no variable": (
         [GOOD, (float32(1), 5)],
         TypeError,
@@ -194,3 +194,12 @@ def test_a_gradient_that_is_not_finite_is_applied(w, bad):
     GradientDescentOptimizer(0.5).apply_gradients([(float32(bad, -1), w)])
     assert not math.isfinite(w.value[0])
     assert w.value[1] == 2.5
+
+
+def test_a_constraint_holds_after_each_update():
+    w = Variable([1.0, 2.0], name="w", constraint=lambda value: np.clip(value, -0.5, 1.5))
+    free = Variable([1.0, 2.0], name="free")
+    optimizer = GradientDescentOptimizer(1.0)
+    optimizer.apply_gradients([(np.float32([3.0, 0.25]), v) for v in (w, free)])
+    assert w.value.tolist() == [-0.5, 1.5]
+    assert free.value.tolist() == [-2.0, 1.75]

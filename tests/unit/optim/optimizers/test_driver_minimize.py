@@ -116,9 +116,9 @@ def test_a_gate_that_is_none(w, call):
 
 
 def test_nothing_to_train(w):
-    with pytest.raises(ValueError, match=r"^no variables to train: the loss read no trainable Variable of floating"):
+    with pytest.raises(ValueError, match=r"^No variables to optimize: the loss read no trainable Variable of floating"):
         GradientDescentOptimizer(1.0).minimize(lambda: 3.0)
-    with pytest.raises(ValueError, match=r"^no gradients provided for any variable: \['w'\]$"):
+    with pytest.raises(ValueError, match=r"^No gradients provided for any variable: \['w'\]$"):
         GradientDescentOptimizer(1.0).minimize(lambda: 3.0, var_list=[w])
     with pytest.raises(TypeError, match=r"^variable 'n' must be of floating dtype to have a gradient, got int64$"):
         GradientDescentOptimizer(1.0).minimize(lambda: np.sum(w), var_list=[Variable(3, name="n")])

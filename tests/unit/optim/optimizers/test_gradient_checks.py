@@ -29,14 +29,14 @@ NO_PAIRS = "grads_and_vars must be pairs (gradient, Variable), got "
 SHAPE = "gradient of 'w' must have the variable's shape "
 REFUSED = {
     "no iterable": (lambda: 5, TypeError, NO_PAIRS + "int: 5"),
-    "nothing": (list, ValueError, "no variables provided: grads_and_vars is empty"),
+    "nothing": (list, ValueError, "No variables provided: grads_and_vars is empty"),
     "no pair": (lambda: [5], TypeError, NO_PAIRS + "one that is int: 5"),
     "three": (lambda: [(1, 2, 3)], TypeError, NO_PAIRS + "one that is tuple: (1, 2, 3)"),
     "no Variable": (lambda: [(THREE, 5)], TypeError, "variable must be a Variable, got int: 5"),
     "no gradients": (
         lambda: [(None, variable(name="a")), (None, variable(name="b"))],
         ValueError,
-        "no gradients provided for any variable: ['a', 'b']",
+        "No gradients provided for any variable: ['a', 'b']",
     ),
     "twice": (twice, ValueError, "variable 'w' is given twice"),
     "a read-only variable": (

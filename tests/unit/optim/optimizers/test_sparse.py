@@ -198,3 +198,10 @@ def test_narrow_rows_are_rounded_once(start, gradient, optimizer):
     else:
         assert dense.value[0] not in (0, start)
         assert sparse.value.tolist() == dense.value.tolist()
+
+
+def test_a_dense_shape_of_one_is_any():
+    """As TensorFlow takes it, which does not look at it."""
+    w = Variable(np.zeros((3, 2)), name="w")
+    GradientDescentOptimizer(1.0).apply_gradients([(IndexedSlices(np.ones((1, 2)), [2], (1,)), w)])
+    assert w.value.tolist() == [[0.0, 0.0], [0.0, 0.0], [-1.0, -1.0]]

@@ -141,7 +141,7 @@ def test_threads_alive_after_the_grace_period_are_named():
     coord.request_stop()
     with pytest.raises(RuntimeError) as raised:
         coord.join(threads, stop_grace_period_secs=0.01)
-    assert str(raised.value) == "threads are still running 0.01 s after they were asked to stop: slow, slower"
+    assert str(raised.value) == "threads still running 0.01 s after they were asked to stop: slow, slower"
     release.set()
 
 

@@ -137,6 +137,9 @@ BAD = {
     "values must be one more than boundaries, 3, got 2": lambda: optim.piecewise_constant(1, [1, 2], [1.0, 2.0]),
     "boundaries must increase, got [1, 1]": lambda: optim.piecewise_constant(1, [1, 1], [1.0, 2.0, 3.0]),
     "boundaries must increase, got [2, 1]": lambda: optim.piecewise_constant(1, [2, 1], [1.0, 2.0, 3.0]),
+    "boundaries must be integers, as x is, got [1.0, 2.0]": lambda: optim.piecewise_constant(
+        1, [1.0, 2.0], [1.0, 2.0, 3.0]
+    ),
     "schedules must be one more than boundaries, 2, got 1": lambda: optim.join_schedules([0.1], [5], 0),
     "start_factor must be from 0 to 1, got 2.0": lambda: optim.linear_warmup(0.1, 1, 10, 2),
 }

@@ -74,3 +74,11 @@ def test_what_is_no_step(text, step):
     with pytest.raises(TypeError) as raised:
         optim.cosine_decay(0.1, step, 10)
     assert str(raised.value) == text
+
+
+def test_piecewise_constant_of_a_negative_number():
+    """As TensorFlow's: its x need not be a step."""
+    x = optim.Variable(-999, trainable=False, name="x")
+    rate = optim.piecewise_constant(x, [-10, 100], [1.0, 0.1, 0.01])
+    assert (rate(), rate.at(-10), rate.at(-9)) == (1.0, 1.0, 0.1)
+    assert optim.piecewise_constant(-0.5, [-1.0, 0.0], [1.0, 0.1, 0.01]) == 0.1

@@ -9,6 +9,7 @@ from optimizing.clipped import NORM5
 
 import optim
 from optim import GradientMonitor, Variable
+from optim.telemetry.report import VariableReports
 from optim.telemetry.trees import gradients_by_name
 from summaries import EventFileWriter, SummaryWriter, read_run
 
@@ -228,3 +229,23 @@ def test_what_was_measured_is_logged_later(writer):
     assert found["gradients/clipped_fraction"] == [(1, 1.0)]
     assert read_run(writer.path).histograms["histograms/gradients/w"][0][:, 2].sum() == 2
     assert read_run(writer.path).histograms["histograms/gradients/w"][0][-1, 1] >= 4.0
+
+
+def counted_reports(update, rejected=0):
+    reports = VariableReports(
+        ["w"], [2], [], np.array([[25.0, np.nan, np.nan, 0.0, 0.0]]), has_weights=False, has_updates=False
+    )
+    reports.update, reports.rejected = update, rejected
+    return reports
+
+
+def test_reports_that_were_observed_before(logdir):
+    """Of an earlier step, or of none: only the loss is logged, and what was skipped is counted."""
+    with SummaryWriter(logdir) as writer:
+        monitor = GradientMonitor(writer)
+        for step, (update, rejected) in enumerate([(0, 0), (1, 0), (1, 0), (1, 3), (2, 0)]):
+            monitor.observe(step, counted_reports(update, rejected), clip_norm=1.0, loss=step)
+    scalars = read_run(logdir).scalars
+    assert scalars["gradients/global_norm"].step.tolist() == [1, 4]
+    assert scalars["gradients/nonfinite"].value.tolist() == [0.0, 3.0]
+    assert scalars["train/loss"].value.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]

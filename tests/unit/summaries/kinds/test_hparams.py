@@ -65,9 +65,6 @@ def stored(summary):
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ([1, 2], "[1, 2]"),
-        ([1], "[1]"),
-        ((1, 2), "(1, 2)"),
         ({"a": 1}, "{'a': 1}"),
         (b"x", "b'x'"),
         (np.zeros(2), "[0. 0.]"),
@@ -83,6 +80,14 @@ def test_what_is_stored_as_text(given, text):
     with pytest.warns(UserWarning, match=message):
         summary = summaries.hparams({"k": given}, {})
     assert stored(summary)[0] == {"k": text}
+
+
+@pytest.mark.parametrize("given", [[1, 2], [1], (1, 2), []])
+def test_a_list_is_refused(given):
+    """As torch does, which says ValueError too."""
+    with pytest.raises(ValueError, match=r"^hyperparameter 'k' must be a bool, a number or a string, got ") as raised:
+        summaries.hparams({"k": given}, {})
+    assert str(raised.value).endswith(f"got {given!r}: str() makes it one")
 
 
 def test_odd_domains():

@@ -111,6 +111,7 @@ def test_what_the_error_says(build, args, kind, text):
         (np.full((3, 2, 2), 0.5, np.float32), (127, 127, 127)),
         (np.full((3, 2, 2), 0.5, np.float16), (127, 127, 127)),
         (np.full((3, 2, 2), 7.5, np.float64), (255, 255, 255)),
+        (np.full((3, 2, 2), 1 - 1e-9), (254, 254, 254)),  # as tensorboardX, which does not round to float32 before
         (np.full((3, 2, 2), np.nan), (0, 0, 0)),
         (np.full((3, 2, 2), 300, np.int64), (255, 255, 255)),
         (np.full((3, 2, 2), True), (255, 255, 255)),

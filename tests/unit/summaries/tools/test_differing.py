@@ -163,3 +163,38 @@ def test_odd_runs_beside_each_other(tmp_path):
 def test_tolerances_that_are_none(name, value, tmp_path):
     with pytest.raises(ValueError, match=f"^{name} must be at least 0, got {value}$"):
         diff(tmp_path, tmp_path, **{name: value})
+
+
+def test_tags_that_measure_the_machine_do_not_count(compared):
+    speeds = [losses(values, "train/global_step_per_sec") for values in ([5.0, 6.0], [5.5, 6.5])]
+    found = compared(WHOLE + speeds[0], WHOLE + speeds[1])
+    assert not found.different
+    assert [tag.tag for tag in found.tags] == ["loss"]
+    assert found.of_machine == ("train/global_step_per_sec",)
+
+
+def test_tags_that_measure_the_machine_count_if_asked_for(compared):
+    speeds = [losses(values, "train/samples_per_second") for values in ([5.0, 6.0], [5.5, 6.5])]
+    found = compared(*speeds, tags="*per_second")
+    assert (found.different, found.of_machine) == (True, ())
+
+
+@pytest.mark.parametrize(
+    ("tag", "counts"),
+    [
+        ("train/global_step_per_sec", False),
+        ("train/train_samples_per_second", False),
+        ("eval/runtime", False),
+        ("throughput/tokens_per_sec", False),
+        ("step_time_ms", False),
+        ("gpu/0/utilization", False),
+        ("train/loss", True),
+        ("batch_loss", True),
+        ("gradients/norm/s", True),
+        ("weights/norm/cpu", True),
+        ("val/time_series_error", True),
+    ],
+)
+def test_which_tags_measure_the_machine(compared, tag, counts):
+    found = compared(losses([1.0], tag), losses([2.0], tag))
+    assert found.different == counts

@@ -138,3 +138,42 @@ def test_flush_secs_may_be_infinite():
     flusher.add(writer)
     flusher.wake()
     assert writer.was_asked()
+
+
+def test_the_thread_ends_with_its_last_writer(before):
+    first, second, flusher = Writer(), Writer(), Flusher(NEVER)
+    flusher.add(first)
+    flusher.add(second)
+    (thread,) = flusher_threads() - before
+    flusher.remove(first)
+    flusher.join()
+    assert thread.is_alive()
+    flusher.remove(second)
+    flusher.join()
+    assert not thread.is_alive()
+    flusher.add(first)
+    flusher.wake()
+    assert first.was_asked()
+    assert len(flusher_threads() - before) == 1
+
+
+def test_the_thread_can_be_stopped(before):
+    """As suites of other libraries do with threads that they find."""
+    flusher = Flusher(NEVER)
+    writer = Writer()
+    flusher.add(writer)
+    (thread,) = flusher_threads() - before
+    thread.stop()
+    assert not thread.is_alive()
+
+
+def test_a_closed_writer_leaves_no_thread(before, tmp_path):
+    from summaries import SummaryWriter
+
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_scalars("losses", {"train": 1.0, "test": 2.0})
+    assert not flusher_threads() - before
+    writer.add_scalar("more", 1.0)
+    assert len(flusher_threads() - before) == 1
+    writer.close()
+    assert not flusher_threads() - before

@@ -128,3 +128,15 @@ def test_a_torch_module_needs_tensorboard(logdir, monkeypatch):
     with SummaryWriter(logdir) as writer, pytest.raises(ImportError) as raised:
         writer.add_graph(module)
     assert str(raised.value) == "this needs tensorboard: pip install 'gradledger[tensorboard]'"
+
+
+def test_what_plugins_want_is_written_with_the_graph(logdir):
+    """As TF1's writer does; a plugin's files are in a collection of the graph."""
+    prefix = "__tensorboard_plugin_asset__"
+    asset = SimpleNamespace(plugin_name="beholder", assets=lambda: {"config.txt": "fast", "more": b"bytes"})
+    collections = {prefix: ["beholder"], f"{prefix}beholder": [asset]}
+    graph = SimpleNamespace(as_graph_def=lambda: GRAPH, get_collection=collections.__getitem__)
+    with SummaryWriter(logdir) as writer:
+        writer.add_graph(graph)
+    assert (logdir / "plugins/beholder/config.txt").read_text() == "fast"
+    assert (logdir / "plugins/beholder/more").read_bytes() == b"bytes"

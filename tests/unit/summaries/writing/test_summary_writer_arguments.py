@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from summaries import GraphDef, SummaryWriter
+from summaries import GraphDef, SummaryWriter, read_run
 from summaries.writing.summary_writer import by_position
 
 GRAPH = GraphDef()
@@ -93,3 +93,26 @@ def test_the_defaults(logdir):
     with SummaryWriter(logdir, max_queue=None, flush_secs=None, filename_suffix=None) as writer:
         assert (writer.max_queue, writer.flush_secs, writer.filename_suffix) == (8192, 2.0, "")
         assert writer.logdir == writer.log_dir == str(logdir)
+
+
+class Session:
+    """As TF1's, for a writer."""
+
+
+def test_writers_of_one_session_share_a_file(tmp_path):
+    session = Session()
+    first, second, elsewhere, other = (
+        SummaryWriter(tmp_path / directory, session=given)
+        for directory, given in (("a", session), ("a", session), ("b", session), ("a", Session()))
+    )
+    for step, writer in enumerate((first, second, elsewhere, other)):
+        writer.add_scalar("loss", step, step)
+    for writer in (first, second, elsewhere, other):
+        writer.close()
+    assert first.path == second.path
+    assert [len(list((tmp_path / name).iterdir())) for name in "ab"] == [2, 1]
+    assert read_run(tmp_path / "a").scalars["loss"].value.tolist() == [0.0, 1.0, 3.0]
+
+
+def test_a_session_may_be_anything(tmp_path):
+    SummaryWriter(tmp_path, session=3).close()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from event_data.odd_runs import NAME, ODD_RUNS, WHOLE, event, losses
 
-from summaries import hparams, tensor
+import optim
+from summaries import SummaryWriter, hparams, read_run, tensor
 from summaries.cli import main
 
 
@@ -125,3 +126,25 @@ def test_directories(tmp_path, monkeypatch, capsys):
     assert lines[-1] == "2 runs in both: 1 different, 1 the same"
     assert main(["diff", "old/x", "old"]) == 1
     assert capsys.readouterr().out.splitlines()[-1] == "no run of the same name is in both"
+
+
+def test_what_was_not_compared_is_said(compared):
+    speeds = [losses([value], "train/global_step_per_sec") for value in (5.0, 6.0)]
+    status, out = compared(WHOLE + speeds[0], WHOLE + speeds[1])
+    assert status == 0
+    assert out.splitlines() == [
+        "the same: 1 tag at all steps",
+        "not compared, since it measures the machine (--tags compares it): train/global_step_per_sec",
+    ]
+
+
+def test_a_training_that_was_repeated_is_reproduced(tmp_path):
+    """As the page promises: of two runs that our own monitor has logged, bit for bit the same."""
+    for name in ("a", "b"):
+        w = optim.Variable(np.ones(3, np.float32), name="w")
+        with SummaryWriter(tmp_path / name) as writer:
+            optimizer = optim.with_summaries(optim.AdamOptimizer(0.1), writer)
+            for _ in range(20):
+                optimizer.minimize(lambda w=w: np.sum(w**2))
+    assert "train/global_step_per_sec" in read_run(tmp_path / "a").scalars
+    assert main(["diff", str(tmp_path / "a"), str(tmp_path / "b"), "--quiet"]) == 0
