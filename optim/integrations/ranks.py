@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from optim.telemetry.measuring import NothingToMeasureError
 from optim.telemetry.monitor import GradientMonitor
-from summaries import EventFileWriter, SummaryWriter
+from summaries import EventFileWriter, SummaryWriter, text
 
 if TYPE_CHECKING:
     import os
@@ -62,6 +62,7 @@ class Logging:
             logdir = where.get_logdir() if isinstance(where, EventFileWriter) else where
             of_rank = SummaryWriter(f"{logdir!s}/rank={number}")
             self._own.append(of_rank)
+        self._writer = writer if number == 0 else None
         self._monitor = GradientMonitor(writer if number == 0 else None, rank_writer=of_rank, **options)
         self._has_recorder = options.get("keep_last") is not None
         self._has_warned = False
@@ -77,6 +78,13 @@ class Logging:
         """As `GradientMonitor.log`."""
         report: StepReport | None = self._survive(lambda: self._monitor.log(observation, loss))
         return observation.report() if report is None else report
+
+    def text(self, tag: str, words: str, step: int) -> None:
+        """Write a text on rank 0, and at once: what follows it may be the end."""
+        writer = self._writer
+        if writer is not None:
+            self._survive(lambda: writer.add_summary(text(tag, words), step))
+            self._survive(writer.flush)
 
     def dump(self, reason: str) -> None:
         """Write what the flight recorder keeps, if there is one."""

@@ -25,9 +25,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from optim.integrations.ranks import Logging
+from optim.integrations.ranks import Logging, rank
 from optim.integrations.selected import Selected
 from optim.integrations.torch_clip_hooks import unwatch, watch
+from optim.wiring.checks import Checks, check
+from optim.wiring.mistake import Mistake
 
 if TYPE_CHECKING:
     import os
@@ -38,9 +40,13 @@ if TYPE_CHECKING:
     from optim.telemetry.report import StepReport
     from summaries import EventFileWriter
 
-__all__ = ["GradientHook", "attach"]
+__all__ = ["GradientHook", "Mistake", "WiringWarning", "attach", "check"]
 
 _L2 = 2.0
+
+
+class WiringWarning(UserWarning):
+    """Something is wrong with the training loop itself; the code at its end is that of the audit's rule on it."""
 
 
 def attach(
@@ -108,6 +114,7 @@ class GradientHook:
             optimizer.register_step_post_hook(self._after_step),
         ]
         watch(self)
+        self._checks = Checks(optimizer, selected.model, self._tell, step)
 
     def observe(self, clip_norm: float | None = None, scale: Any = 1.0) -> StepReport | None:
         """Measure the gradients as they are now, for the coming step.
@@ -138,10 +145,12 @@ class GradientHook:
         for handle in self._handles:
             handle.remove()
         unwatch(self)
+        self._checks.remove()
         self._logging.close()
 
     def before_clipping(self, parameters: list[Any], bound: float, order: float) -> bool:
         """Measure gradients that are about to be clipped, unless they were before an earlier clipping."""
+        self._checks.clipping(parameters, bound)
         which = self._selected.clipped_with(parameters)
         if not which.concerns:
             return False
@@ -223,6 +232,12 @@ class GradientHook:
             return False
         pairs = zip(now, left, strict=True)  # of one tensor there is one weak reference
         return all(which is before and changes == until for (which, changes), (before, until) in pairs)
+
+    def _tell(self, mistake: Mistake) -> None:
+        """Warn of a mistake in the loop on one rank, and write it for the audit."""
+        if rank() == 0:
+            self._logging.text(f"wiring/{mistake.name}", mistake.message, mistake.step)
+            warnings.warn(f"step {mistake.step}: {mistake.message} [{mistake.code}]", WiringWarning, stacklevel=6)
 
     def _tell_difference(self, which: ClippedParameters) -> None:
         """Warn once of each way in which the loop clips other parameters than are measured."""

@@ -1,6 +1,6 @@
 """Every rule, from the modules of their families."""
 
-from summaries.auditing.rules import baseline, files, policies, ranks
+from summaries.auditing.rules import baseline, files, policies, ranks, wiring
 from summaries.auditing.rules.gradients import clipping, histograms, norms, variables
 from summaries.auditing.rules.losses import divergence, moments, not_decreasing, overfitting, stalled
 from summaries.auditing.rules.optimizers import precursors, rates, updates
@@ -11,7 +11,7 @@ __all__ = ["BETWEEN_RANKS", "RULES"]
 
 _MODULES = (
     files, steps, pauses, incidents, moments, not_decreasing, overfitting, stalled, divergence, norms,
-    variables, histograms, clipping, updates, precursors, rates, policies, baseline, ranks,
+    variables, histograms, clipping, updates, precursors, rates, policies, baseline, ranks, wiring,
 )  # fmt: skip
 
 RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))

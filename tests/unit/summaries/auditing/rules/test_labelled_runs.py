@@ -42,7 +42,7 @@ def test_a_fault_is_found(code, maker):
 
 def test_a_rule_finds_nothing_in_a_run_that_lacks_what_it_needs():
     """The audit does not ask it then."""
-    assert {name for rule in RULES.values() for name in rule.needs} <= ROLES | {"baseline", "ranks", "faults"}
+    assert {name for rule in RULES.values() for name in rule.needs} <= ROLES | {"baseline", "ranks", "faults", "wiring"}
     found = []
     for maker in [*healthy.HEALTHY, *(maker for _, maker in faults.FAULTS)]:
         rng = np.random.default_rng(0)

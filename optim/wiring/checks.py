@@ -1,0 +1,179 @@
+"""All checks of one loop: what they are told, and how what they find is told.
+
+None of them may raise into a training, or change what it computes. One that fails is left out from then on.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import logging
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
+
+from optim.wiring import scaling
+from optim.wiring.backward import Backward
+from optim.wiring.batches import BatchesOfOne, BatchesRepeat
+from optim.wiring.clipping import Clipping
+from optim.wiring.cuts import Cuts
+from optim.wiring.effect import StateLost, UpdatesLost
+from optim.wiring.health import NonFinite
+from optim.wiring.loop import Loop
+from optim.wiring.membership import Outside, RateZero, SteppedTwice, Untied, structural
+from optim.wiring.modes import EvaluationMode, told_of_evaluation
+from optim.wiring.replicas import Replicas
+from optim.wiring.schedules import Schedules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from optim.wiring.mistake import Check, Mistake
+
+__all__ = ["Checks", "check"]
+
+_log = logging.getLogger("optim")
+_loops = itertools.count()  # that this process has begun to train
+
+
+class Checks:
+    """Watches a loop that steps an optimizer.
+
+    Args:
+        optimizer: a torch optimizer.
+        model: the module that it trains.
+        tell: called with each mistake, once.
+        step: returns the number of the step that is being made; None to count them from 1.
+    """
+
+    def __init__(
+        self, optimizer: Any, model: Any, tell: Callable[[Mistake], object], step: Callable[[], int] | None = None
+    ) -> None:
+        self._tell, self._step = tell, step
+        self._told: set[str] = set()
+        self._handles: list[Any] = []
+        self._loop: Any = None
+        self._checks: list[Check] = []
+        first = next(_loops) == 0
+        if self._guarded(lambda: self._start(optimizer, model, first=first)) is None:
+            self._checks = []
+
+    def _start(self, optimizer: Any, model: Any, *, first: bool) -> bool:
+        loop = self._loop = Loop(model, optimizer)
+        loop.arrivals.watch([p for p in loop.stepped.values() if p.requires_grad])
+        self._checks = [
+            Untied(), RateZero(), Clipping(), Schedules(), EvaluationMode(), scaling.EveryStepSkipped(),
+            StateLost(first=first),
+        ]  # fmt: skip
+        if not loop.sharded:
+            self._checks += [Outside(), SteppedTwice(), Backward(), Cuts(), UpdatesLost(), NonFinite(), Replicas()]
+            self._checks += [BatchesOfOne(loop), BatchesRepeat(loop)]
+        self._handles = [
+            optimizer.register_step_pre_hook(self._before_step),
+            optimizer.register_step_post_hook(self._after_step),
+            register_optimizer_step_post_hook(self._other_step),
+        ]
+        scaling.watch(self)
+        return True
+
+    def clipping(self, parameters: list[Any], bound: float) -> None:
+        """The loop is about to clip the gradients of these parameters, by a bound on their norm."""
+        self._ask("clipping", parameters, bound)
+
+    def unscaled(self, optimizer: Any, scaler: Any) -> None:
+        """A GradScaler has unscaled the gradients of an optimizer."""
+        if self._loop is not None and optimizer is self._loop.optimizer:
+            self._loop.scaled = True
+            self._ask("unscaled", scaler)
+
+    def remove(self) -> None:
+        """End: the hooks are taken off."""
+        for handle in self._handles:
+            handle.remove()
+        scaling.unwatch(self)
+        self._ask("end")
+        if self._loop is not None:
+            self._loop.arrivals.stop()
+        self._checks = []
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def _before_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        self._loop.closure = any(callable(argument) for argument in (*arguments[1:], named.get("closure")))
+        if not self._loop.closure:
+            self._begin()
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def _after_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        if self._loop.closure:
+            self._begin()
+        self._ask("after_step")
+        self._guarded(self._end_step)
+
+    def _begin(self) -> None:
+        self._loop.steps += 1
+        self._loop.step = self._loop.steps
+        if self._step is not None:
+            self._guarded(self._number)
+        self._guarded(lambda: self._loop.look(anew=self._loop.steps == 1))
+        self._ask("before_step")
+
+    def _number(self) -> None:
+        self._loop.step = self._step() if self._step is not None else self._loop.steps
+
+    def _end_step(self) -> None:
+        loop = self._loop
+        telling = [p for p in loop.with_gradients() if p.requires_grad]  # those without gradients say nothing
+        if telling and loop.changed:
+            loop.arrivals.watch(telling)
+        loop.arrivals.stepped()
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def _other_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        if optimizer is not self._loop.optimizer and self._loop.optimizer is not None:
+            self._ask("other_step", optimizer)
+
+    def _ask(self, event: str, *arguments: Any) -> None:
+        for check in list(self._checks):
+            ask = getattr(check, event)
+            found = self._guarded(functools.partial(_listed, ask, self._loop, *arguments), check)
+            for mistake in found or ():
+                if mistake.code not in self._told:
+                    self._told.add(mistake.code)
+                    self._tell(mistake._replace(step=self._loop.step))
+
+    def _guarded(self, call: Callable[[], Any], check: Check | None = None) -> Any:
+        """What the call returns; None if it fails: a training goes on without a check."""
+        try:
+            with torch.no_grad():
+                return call()
+        except Exception:  # noqa: BLE001 - whatever it is, the training goes on
+            _log.debug("a check of the training loop failed, and is left out", exc_info=True)
+            self._checks = [other for other in self._checks if other is not check]
+            return None
+
+
+def _listed(ask: Callable[..., Iterable[Mistake]], *arguments: Any) -> list[Mistake]:
+    return list(ask(*arguments))  # what a generator does is done here, too
+
+
+def check(model: Any, *optimizers: Any) -> list[Mistake]:
+    """Look for mistakes in how a model and its optimizers are put together, before the first step.
+
+    Args:
+        model: the torch module that is trained, in the mode in which it will be.
+        optimizers: all the torch optimizers that train it.
+
+    Returns:
+        What is wrong, each with the code of the audit's rule that explains it: trainable parameters in no optimizer,
+        parameters in two of them, rates of 0, a model in evaluation mode. Empty if nothing is.
+
+    Raises:
+        TypeError: there is no optimizer, or one of the arguments is something else.
+    """
+    fitting = all(hasattr(optimizer, "param_groups") for optimizer in optimizers)
+    if not optimizers or not fitting or not hasattr(model, "named_parameters"):
+        got = ", ".join(type(argument).__name__ for argument in (model, *optimizers))
+        raise TypeError(f"check(model, optimizer, …) needs a torch module and torch optimizers, got {got}")
+    mistakes = list(structural(Loop(model, optimizers[0]), list(optimizers)))
+    return mistakes + list(told_of_evaluation(Loop(model, optimizers[0])))
