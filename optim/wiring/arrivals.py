@@ -106,12 +106,11 @@ class _Watched:
 
     def _arrives(self, arriving: Any) -> None:
         self.count += 1
-        gradient = self.gradient()
         if self.looks:
             self.nonzero = bool(arriving.detach().any())
-        if self.left is None:
+        (which, version), gradient = self.left or (None, 0), self.gradient()
+        self.left = None
+        if which is None or gradient is None or which() is not gradient or gradient._version != version:  # noqa: SLF001 - likewise
             return
-        which, version = self.left
-        same = gradient is not None and which() is gradient and gradient._version == version  # noqa: SLF001 - likewise
-        same = same and (self.count > 1 or bool(gradient.any()))  # it may have been zeroed by way of `data`
-        self.left = (which, version + 1) if same else None
+        if self.count > 1 or bool(gradient.any()):  # it may have been zeroed by way of `data`
+            self.left = which, version + 1

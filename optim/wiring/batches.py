@@ -30,16 +30,17 @@ class BatchesOfOne(Check):
 
     def __init__(self, loop: Loop) -> None:
         self._handles: list[Any] = []
+        self._ear = Ear(self._called)
         self._sizes: list[int] = []
         kinds = torch.nn.modules.batchnorm._BatchNorm  # noqa: SLF001 - the class of all of them
         for module in () if loop.compiled else loop.modules:
             if isinstance(module, kinds) and not isinstance(module, torch.nn.SyncBatchNorm):
-                self._handles.append(module.register_forward_pre_hook(Ear(self._called)))
+                self._handles.append(module.register_forward_pre_hook(self._ear))
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
-        if not self._handles or loop.steps < _SURE:
+        if loop.steps != _SURE:
             return
-        self.end(loop)
+        self._ear.stop()
         if self._sizes and max(self._sizes) == 1:
             names = tuple(name for name, m in loop.model.named_modules() if "BatchNorm" in type(m).__name__)
             message = (
@@ -62,20 +63,19 @@ class BatchesRepeat(Check):
 
     def __init__(self, loop: Loop) -> None:
         self._sums: list[Any] = []
+        self._ear = Ear(self._called)
         self._handle: Any = None
         if not loop.compiled:
-            self._handle = loop.model.register_forward_pre_hook(Ear(self._called), with_kwargs=True)
+            self._handle = loop.model.register_forward_pre_hook(self._ear, with_kwargs=True)
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
-        if self._handle is None:
+        if loop.steps % 2 or loop.steps > _LAST:
             return
-        if loop.steps >= _LAST:
-            self.end(loop)
-        if loop.steps % 2 and loop.steps < _LAST:
-            return
+        if loop.steps == _LAST:
+            self._ear.stop()
         times = repeated(torch.stack(self._sums).tolist()) if self._sums else 0
         if times and any(workers == times for workers in _workers()):
-            self.end(loop)
+            self._ear.stop()
             message = f"each batch comes {times} times in a row, and the data loader has {times} workers: each of them "
             yield Mistake("GL743", message + "makes the same batches")
 

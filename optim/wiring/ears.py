@@ -30,6 +30,10 @@ class Ear:
             True  # as torch.utils.hooks.unserializable_hook says: a tensor is saved without it
         )
 
+    def stop(self) -> None:
+        """Hear nothing any more; a hook that is taken off a module makes torch compile it again."""
+        self._call = None
+
     def __call__(self, *arguments: Any) -> None:
         if torch.compiler.is_compiling() or self._call is None:
             return

@@ -92,7 +92,7 @@ class Program:
     def loss(self, model=None):
         """The loss of the next batch."""
         x, y = next(self.data)
-        loss = F.cross_entropy((model or self.model)(x), y)
+        loss = F.cross_entropy((self.model if model is None else model)(x), y)
         self.losses.append(loss.detach())
         return loss
 
