@@ -56,6 +56,11 @@ class Arrivals:
         arrived = [watched for watched in self._watched if watched.count]
         return bool(arrived) and all(watched.left is not None for watched in arrived)
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether the watched gradients are those that the last step has used, and nobody has changed them."""
+        return bool(self._watched) and all(watched.is_left() for watched in self._watched)
+
     def lost(self) -> bool:
         """Whether all that arrived is zero now, though it was not; not at first, when nobody looked as it came."""
         arrived = [watched for watched in self._watched if watched.count and watched.gradient() is not None]
@@ -102,15 +107,21 @@ class _Watched:
 
     def stepped(self) -> None:
         self.count, gradient = 0, self.gradient()
-        self.left = None if gradient is None else (weakref.ref(gradient), gradient._version)  # noqa: SLF001 - torch documents it
+        self.left = None if gradient is None else (weakref.ref(gradient), gradient._version)  # noqa: SLF001 - likewise
+
+    def is_left(self) -> bool:
+        """Whether the gradient is what the last step has used, but for what has arrived."""
+        which, version = self.left or (None, 0)
+        gradient = self.gradient()
+        if which is None or gradient is None or which() is not gradient:
+            return False
+        return bool(gradient._version == version)  # noqa: SLF001 - torch documents it
 
     def _arrives(self, arriving: Any) -> None:
         self.count += 1
         if self.looks:
             self.nonzero = bool(arriving.detach().any())
-        (which, version), gradient = self.left or (None, 0), self.gradient()
-        self.left = None
-        if which is None or gradient is None or which() is not gradient or gradient._version != version:  # noqa: SLF001 - likewise
+        if self.left is None:
             return
-        if self.count > 1 or bool(gradient.any()):  # it may have been zeroed by way of `data`
-            self.left = which, version + 1
+        same = self.is_left() and (self.count > 1 or bool(self.gradient().any()))  # it may be zeroed by way of `data`
+        self.left = (self.left[0], self.left[1] + 1) if same else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -27,14 +26,14 @@ class Backward(Check):
 
     def __init__(self) -> None:
         self._times = dict.fromkeys(("piled", "zeroed", "idle", "gone", "used"), 0)
-        self._left: list[tuple[Any, int]] = []  # the gradients that the last step has used
         self._values: Any = None  # of the smallest watched one, once they seem to be used again
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
         if loop.closure:
             return
-        now, arrivals = state(loop), loop.arrivals
-        none = not now and not any(p.grad is not None for p in loop.parameters.values())
+        arrivals = loop.arrivals
+        some = any(p.grad is not None for p in loop.stepped.values())
+        none = not some and not any(p.grad is not None for p in loop.parameters.values())
         if self._sure("gone", none and arrivals.count > 0) == _SURE:
             yield _zeroed("None")
         if self._sure("idle", none and not arrivals.count) == _IDLE:
@@ -42,23 +41,22 @@ class Backward(Check):
         if self._sure("piled", arrivals.on_leftovers) == _SURE:
             message = "the gradients of the last step are still there when new ones are added, so they pile up: call "
             yield Mistake("GL712", message + "optimizer.zero_grad() before backward")
-        looks = now and arrivals.count and sampled(loop)
+        looks = some and arrivals.count and sampled(loop)
         if looks and self._sure("zeroed", arrivals.lost()) == 1:
             yield _zeroed("zero")
-        if self._again(loop, now):
+        if some and self._again(loop):
             message = "a step uses the same gradients as the step before: there was no backward pass between them"
             yield Mistake("GL714", message)
 
     def after_step(self, loop: Loop) -> Iterator[Mistake]:
-        self._left = state(loop)
         self._values = None
         if self._times["used"] and (smallest := loop.arrivals.smallest()) is not None:
             self._values = smallest.detach().clone()
         yield from ()
 
-    def _again(self, loop: Loop, now: list[tuple[Any, int]]) -> bool:
+    def _again(self, loop: Loop) -> bool:
         """Whether it is sure that gradients are used a second time; they can also be changed by way of `data`."""
-        if not now or not _same(now, self._left) or not loop.arrivals.seen or loop.arrivals.count:
+        if not loop.arrivals.seen or loop.arrivals.count or not loop.arrivals.unchanged:
             return False
         first = self._times["used"] == 0
         self._times["used"] = max(self._times["used"], 1)
@@ -77,15 +75,3 @@ class Backward(Check):
 def _zeroed(what: str) -> Mistake:
     message = f"gradients are {what} when the step is made, though a backward pass has made some: they are zeroed "
     return Mistake("GL713", message + "between backward and step")
-
-
-def state(loop: Loop) -> list[tuple[Any, int]]:
-    """Of each gradient, which tensor it is and how often that has been changed."""
-    gradients = [parameter.grad for parameter in loop.with_gradients()]
-    return [(weakref.ref(gradient), gradient._version) for gradient in gradients]  # noqa: SLF001 - torch documents it
-
-
-def _same(now: list[tuple[Any, int]], left: list[tuple[Any, int]]) -> bool:
-    """Whether two states are one; of one tensor there is one weak reference, and two would compare elements."""
-    pairs = zip(now, left, strict=False)
-    return len(now) == len(left) and all(which is before and at == until for (which, at), (before, until) in pairs)

@@ -5,9 +5,9 @@ None of them may raise into a training, or change what it computes. One that fai
 
 from __future__ import annotations
 
-import functools
 import itertools
 import logging
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,18 +22,20 @@ from optim.wiring.effect import StateLost, UpdatesLost
 from optim.wiring.health import NonFinite
 from optim.wiring.loop import Loop
 from optim.wiring.membership import Outside, RateZero, SteppedTwice, Untied, structural
+from optim.wiring.mistake import Check
 from optim.wiring.modes import EvaluationMode, told_of_evaluation
 from optim.wiring.replicas import Replicas
 from optim.wiring.schedules import Schedules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from optim.wiring.mistake import Check, Mistake
+    from optim.wiring.mistake import Mistake
 
 __all__ = ["Checks", "check"]
 
 _log = logging.getLogger("optim")
+_EVENTS = ("before_step", "after_step", "clipping", "unscaled", "other_step", "end")
 _loops = itertools.count()  # that this process has begun to train
 
 
@@ -54,28 +56,29 @@ class Checks:
         self._told: set[str] = set()
         self._handles: list[Any] = []
         self._loop: Any = None
-        self._checks: list[Check] = []
+        self._asked: dict[str, list[Check]] = {}  # by event
         first = next(_loops) == 0
-        if self._guarded(lambda: self._start(optimizer, model, first=first)) is None:
-            self._checks = []
+        self._guarded(lambda: self._start(optimizer, model, first=first))
 
-    def _start(self, optimizer: Any, model: Any, *, first: bool) -> bool:
+    def _start(self, optimizer: Any, model: Any, *, first: bool) -> None:
         loop = self._loop = Loop(model, optimizer)
         loop.arrivals.watch([p for p in loop.stepped.values() if p.requires_grad])
-        self._checks = [
+        checks: list[Check] = [
             Untied(), RateZero(), Clipping(), Schedules(), EvaluationMode(), scaling.EveryStepSkipped(),
             StateLost(first=first),
         ]  # fmt: skip
         if not loop.sharded:
-            self._checks += [Outside(), SteppedTwice(), Backward(), Cuts(), UpdatesLost(), NonFinite(), Replicas()]
-            self._checks += [BatchesOfOne(loop), BatchesRepeat(loop)]
+            checks += [Outside(), SteppedTwice(), Backward(), Cuts(), UpdatesLost(), NonFinite(), Replicas()]
+            checks += [BatchesOfOne(loop), BatchesRepeat(loop)]
+        self._asked = {
+            event: [c for c in checks if getattr(type(c), event) is not getattr(Check, event)] for event in _EVENTS
+        }
         self._handles = [
             optimizer.register_step_pre_hook(self._before_step),
             optimizer.register_step_post_hook(self._after_step),
             register_optimizer_step_post_hook(self._other_step),
         ]
         scaling.watch(self)
-        return True
 
     def clipping(self, parameters: list[Any], bound: float) -> None:
         """The loop is about to clip the gradients of these parameters, by a bound on their norm."""
@@ -95,7 +98,7 @@ class Checks:
         self._ask("end")
         if self._loop is not None:
             self._loop.arrivals.stop()
-        self._checks = []
+        self._asked = {}
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def _before_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
@@ -123,9 +126,9 @@ class Checks:
 
     def _end_step(self) -> None:
         loop = self._loop
-        telling = [p for p in loop.with_gradients() if p.requires_grad]  # those without gradients say nothing
-        if telling and loop.changed:
-            loop.arrivals.watch(telling)
+        if loop.changed:
+            telling = [p for p in loop.with_gradients() if p.requires_grad]  # those without gradients say nothing
+            loop.arrivals.watch(telling or [p for p in loop.stepped.values() if p.requires_grad])
         loop.arrivals.stepped()
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
@@ -134,27 +137,32 @@ class Checks:
             self._ask("other_step", optimizer)
 
     def _ask(self, event: str, *arguments: Any) -> None:
-        for check in list(self._checks):
-            ask = getattr(check, event)
-            found = self._guarded(functools.partial(_listed, ask, self._loop, *arguments), check)
-            for mistake in found or ():
-                if mistake.code not in self._told:
-                    self._told.add(mistake.code)
-                    self._tell(mistake._replace(step=self._loop.step))
+        for mistake in self._found(event, arguments):
+            if mistake.code not in self._told:
+                self._told.add(mistake.code)
+                self._tell(mistake._replace(step=self._loop.step))
 
-    def _guarded(self, call: Callable[[], Any], check: Check | None = None) -> Any:
-        """What the call returns; None if it fails: a training goes on without a check."""
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def _found(self, event: str, arguments: tuple[Any, ...]) -> list[Mistake]:
+        found: list[Mistake] = []
+        for check in self._asked.get(event, ()):
+            try:
+                found += getattr(check, event)(self._loop, *arguments)
+            except Exception:  # noqa: BLE001 - whatever it is, the training goes on
+                self._leave_out(check)
+        return found
+
+    def _leave_out(self, *failed: Check) -> None:
+        _log.debug("a check of the training loop failed, and is left out", exc_info=True)
+        self._asked = {event: [c for c in checks if c not in failed] for event, checks in self._asked.items()}
+
+    def _guarded(self, call: Callable[[], Any]) -> None:
+        """Call it; if it fails, the training goes on without checks."""
         try:
             with torch.no_grad():
-                return call()
-        except Exception:  # noqa: BLE001 - whatever it is, the training goes on
-            _log.debug("a check of the training loop failed, and is left out", exc_info=True)
-            self._checks = [other for other in self._checks if other is not check]
-            return None
-
-
-def _listed(ask: Callable[..., Iterable[Mistake]], *arguments: Any) -> list[Mistake]:
-    return list(ask(*arguments))  # what a generator does is done here, too
+                call()
+        except Exception:  # noqa: BLE001 - likewise
+            self._leave_out(*chain.from_iterable(self._asked.values()))
 
 
 def check(model: Any, *optimizers: Any) -> list[Mistake]:

@@ -28,10 +28,9 @@ class Clipping(Check):
     def clipping(self, loop: Loop, parameters: list[Any], bound: float) -> Iterator[Mistake]:
         if not math.isfinite(bound):  # the norm is only asked for, or values are clipped
             return
-        theirs = [parameter for parameter in parameters if parameter.grad is not None]
-        if any(id(parameter) in loop.stepped for parameter in theirs):
+        if any(id(parameter) in loop.stepped and parameter.grad is not None for parameter in parameters):
             self._since.add("clipped" if loop.arrivals.count or not loop.steps else "late")
-        elif not theirs:
+        elif not any(parameter.grad is not None for parameter in parameters):
             self._since.add("nothing")
         yield from ()
 

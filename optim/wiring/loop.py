@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Loop", "alive", "among", "rates", "sampled"]
 
+_TRAINABLE = operator.attrgetter("requires_grad")
 _EACH = 16  # steps at the beginning are all looked at, and later every so many
 
 
@@ -48,7 +49,8 @@ class Loop:
         self.arrivals = Arrivals()
         self._seen: list[Any] = []
         self._trainable: list[bool] = []
-        self._of_modules: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        self.parameters: dict[int, Any] = {}
+        self._tables: list[dict[str, Any]] = []  # of each module, its parameters and its children
         self.look()
 
     @property
@@ -65,7 +67,7 @@ class Loop:
         if not self.changed:
             return
         self.modules = list(self.model.modules())
-        self._of_modules = [(module._parameters, module._modules) for module in self.modules]  # noqa: SLF001 - torch's own wrappers read them
+        self._tables = [table for module in self.modules for table in (module._parameters, module._modules)]  # noqa: SLF001 - torch's own wrappers read them
         named = named_parameters(self.model)
         self.parameters = {id(parameter): parameter for _, parameter in named}
         self.names.update((id(parameter), name) for name, parameter in named)
@@ -75,10 +77,9 @@ class Loop:
         self._seen, self._trainable = self._now()
 
     def _now(self) -> tuple[list[Any], list[bool]]:
-        own = [entry for parameters, _ in self._of_modules for entry in parameters.values() if entry is not None]
-        parameters = [*own, *self._in_groups()]
-        modules = [entry for _, children in self._of_modules for entry in children.values()]
-        return [*parameters, *modules], [parameter.requires_grad for parameter in parameters]
+        """All there is, and which of the known parameters are trainable: once a step, so it has to be quick."""
+        seen = [*chain.from_iterable(table.values() for table in self._tables), *self._in_groups()]
+        return seen, list(map(_TRAINABLE, self.parameters.values()))
 
     def _in_groups(self) -> Iterable[Any]:
         return chain.from_iterable(group["params"] for group in self.optimizer.param_groups)

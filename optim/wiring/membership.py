@@ -106,9 +106,8 @@ class RateZero(Check):
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
         for number, (group, rate) in enumerate(zip(loop.optimizer.param_groups, rates(loop), strict=True)):
-            if rate != 0 or "initial_lr" in group or not any(p.grad is not None for p in group["params"]):
-                self._steps[number] = -math.inf
-            self._steps[number] = self._steps.get(number, 0) + 1
+            meant = rate != 0 or "initial_lr" in group or not any(p.grad is not None for p in group["params"])
+            self._steps[number] = -math.inf if meant else self._steps.get(number, 0) + 1
             if self._steps[number] == _ZERO_STEPS:
                 yield rate_zero(loop.named(group["params"]))
 
