@@ -150,7 +150,7 @@ class GradientHook:
 
     def before_clipping(self, parameters: list[Any], bound: float, order: float) -> bool:
         """Measure gradients that are about to be clipped, unless they were before an earlier clipping."""
-        self._checks.clipping(parameters, bound)
+        self._checks.clipping(parameters, bound, order)
         which = self._selected.clipped_with(parameters)
         if not which.concerns:
             return False

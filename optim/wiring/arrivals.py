@@ -106,16 +106,16 @@ class _Watched:
         return None if gradient is None or gradient.is_sparse else gradient
 
     def stepped(self) -> None:
-        self.count, gradient = 0, self.gradient()
+        self.count = 0
+        gradient = self.gradient()
         self.left = None if gradient is None else (weakref.ref(gradient), gradient._version)  # noqa: SLF001 - likewise
 
     def is_left(self) -> bool:
         """Whether the gradient is what the last step has used, but for what has arrived."""
-        which, version = self.left or (None, 0)
         gradient = self.gradient()
-        if which is None or gradient is None or which() is not gradient:
-            return False
-        return bool(gradient._version == version)  # noqa: SLF001 - torch documents it
+        which, version = self.left or (None, 0)
+        same: bool = which is not None and gradient is not None and which() is gradient
+        return same and bool(gradient._version == version)  # noqa: SLF001 - torch documents it
 
     def _arrives(self, arriving: Any) -> None:
         self.count += 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -80,9 +81,16 @@ class Checks:
         ]
         scaling.watch(self)
 
-    def clipping(self, parameters: list[Any], bound: float) -> None:
-        """The loop is about to clip the gradients of these parameters, by a bound on their norm."""
-        self._ask("clipping", parameters, bound)
+    def clipping(self, parameters: list[Any], bound: float, order: float) -> None:
+        """The loop is about to clip gradients of these parameters: by a bound on their norm of this order, or values.
+
+        Args:
+            parameters: any parameters.
+            bound: on their norm; infinite if values are clipped, or only the norm is asked for.
+            order: of the norm; NaN if values are clipped.
+        """
+        if math.isfinite(bound) or math.isnan(order):
+            self._ask("clipping", parameters)
 
     def unscaled(self, optimizer: Any, scaler: Any) -> None:
         """A GradScaler has unscaled the gradients of an optimizer."""

@@ -25,9 +25,7 @@ class Clipping(Check):
         self._times = dict.fromkeys(("late", "scaled", "nothing"), 0)
         self._scale = math.nan
 
-    def clipping(self, loop: Loop, parameters: list[Any], bound: float) -> Iterator[Mistake]:
-        if not math.isfinite(bound):  # the norm is only asked for, or values are clipped
-            return
+    def clipping(self, loop: Loop, parameters: list[Any]) -> Iterator[Mistake]:
         if any(id(parameter) in loop.stepped and parameter.grad is not None for parameter in parameters):
             self._since.add("clipped" if loop.arrivals.count or not loop.steps else "late")
         elif not any(parameter.grad is not None for parameter in parameters):

@@ -43,7 +43,7 @@ class Cuts(Check):
         self._handles: list[Any] = []
 
     def after_step(self, loop: Loop) -> Iterator[Mistake]:
-        if loop.steps == 1 and loop.with_gradients() and not loop.closure:
+        if loop.steps == 1 and loop.with_gradients():
             self._suspects = {key: p for key, p in loop.stepped.items() if _lacks(p) and key in loop.parameters}
         if self._suspects and not self._handles and not loop.compiled:
             self._follow(loop)

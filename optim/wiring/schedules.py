@@ -101,14 +101,14 @@ def too_fast(schedule: Any, of_epoch: int) -> str:
     kind, count = type(schedule).__name__, _count(schedule)
     if kind == "CosineAnnealingLR":
         horizon = schedule.T_max
-        if horizon < of_epoch or (count > horizon and horizon <= _SHORT):
+        if count > horizon and horizon <= _SHORT:
             return f"its rate is lowest at step {horizon}, and then rises again"
     gamma, size = getattr(schedule, "gamma", 1.0), getattr(schedule, "step_size", 1)
     if kind not in {"ExponentialLR", "StepLR"} or not 0 < gamma < 1:
         return ""
     horizon = math.ceil(math.log(_GONE) / math.log(gamma)) * size
     lost = math.log(_LOST) / math.log(gamma) * size
-    if lost < of_epoch or (count >= lost and horizon <= 2 * _SHORT):
+    if lost < min(of_epoch, _SHORT) or (count >= lost and horizon <= 2 * _SHORT):
         return f"at step {horizon:,} its rate is a millionth of the first"
     return ""
 

@@ -6,6 +6,14 @@ from loops.programs import F, program
 from torch.optim import lr_scheduler
 
 
+@mistake("GL721", 1, "flat", "conv")
+def values_are_clipped_after_the_step(name, watch):
+    p = program(name)
+    optimizer = adam(p)
+    watch(optimizer, p.model)
+    steps(p, optimizer, after=lambda _: torch.nn.utils.clip_grad_value_(p.parameters(), 0.1))
+
+
 @mistake("GL721", 1, "flat", "lstm")
 def clipping_after_the_step(name, watch):
     p = program(name)
@@ -74,7 +82,7 @@ def steps_for_epochs_at_each_batch(name, watch):
     steps(p, optimizer, 60, after=lambda _: schedule.step())
 
 
-@mistake("GL725", 3, "flat")
+@mistake("GL725", 12, "flat")
 def a_cosine_of_epochs_at_each_batch(name, watch):
     p = program(name)
     data = torch.utils.data.TensorDataset(*next(p.data))
