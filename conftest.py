@@ -13,7 +13,7 @@ import summaries  # noqa: F401 - likewise
 from summaries.native.building import stale
 from summaries.native.targets import DIRECTORY
 
-collect_ignore = ["tests/frameworks/sharded_ranks.py"]  # a program, which needs torch
+collect_ignore = ["tests/frameworks/sharded_ranks.py", "tests/frameworks/replicas.py"]  # programs, which need torch
 collect_ignore_glob = [
     "optim/integrations/*",
     "optim/wiring/*",
