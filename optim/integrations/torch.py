@@ -14,6 +14,8 @@ gradients logs nothing, but counts.
 What: `gradients/global_norm` before clipping, `gradients/clip_norm`, `gradients/clipped` and the rest of clipping's
 tags if the loop clips all of the measured parameters, and no others, by their common L2 norm; the learning rate of the
 first group; norms and zeros of each parameter. The loss, if the loop sets `hook.loss`.
+
+The hook also tells mistakes in the loop itself, once each, as a `WiringWarning`: see the audit's rules GL701 to GL751.
 """
 
 from __future__ import annotations
