@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from optim.telemetry.measuring import NothingToMeasureError
 from optim.telemetry.monitor import GradientMonitor
-from summaries import EventFileWriter, SummaryWriter, text
+from summaries import EventFileWriter, SummaryWriter
 
 if TYPE_CHECKING:
     import os
@@ -81,6 +81,8 @@ class Logging:
 
     def text(self, tag: str, words: str, step: int) -> None:
         """Write a text on rank 0, and at once: what follows it may be the end."""
+        from summaries import text  # noqa: PLC0415 - with the messages, which a monitor does without
+
         writer = self._writer
         if writer is not None:
             self._survive(lambda: writer.add_summary(text(tag, words), step))

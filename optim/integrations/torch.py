@@ -30,7 +30,6 @@ import torch
 from optim.integrations.ranks import Logging, rank
 from optim.integrations.selected import Selected
 from optim.integrations.torch_clip_hooks import unwatch, watch
-from optim.wiring.checks import Checks, check
 from optim.wiring.mistake import Mistake
 
 if TYPE_CHECKING:
@@ -86,6 +85,25 @@ def attach(
     return GradientHook(optimizer, Logging(writer, per_rank=per_rank, **options), selected, clip_norm, step)
 
 
+def check(model: torch.nn.Module, *optimizers: torch.optim.Optimizer) -> list[Mistake]:
+    """Look for mistakes in how a model and its optimizers are put together, before the first step.
+
+    Args:
+        model: the module that is trained, in the mode in which it will be.
+        optimizers: all that train it.
+
+    Returns:
+        What is wrong, each with the code of the audit's rule that explains it: trainable parameters in no optimizer,
+        parameters in two of them, rates of 0, a model in evaluation mode. Empty if nothing is.
+
+    Raises:
+        TypeError: there is no optimizer, or one of the arguments is something else.
+    """
+    from optim.wiring.checks import before_training  # noqa: PLC0415 - as in GradientHook
+
+    return before_training(model, optimizers)
+
+
 class GradientHook:
     """What `attach` returns.
 
@@ -116,6 +134,8 @@ class GradientHook:
             optimizer.register_step_post_hook(self._after_step),
         ]
         watch(self)
+        from optim.wiring.checks import Checks  # noqa: PLC0415 - many modules, which nobody needs before
+
         self._checks = Checks(optimizer, selected.model, self._tell, step)
 
     def observe(self, clip_norm: float | None = None, scale: Any = 1.0) -> StepReport | None:

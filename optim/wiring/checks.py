@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from optim.wiring.mistake import Mistake
 
-__all__ = ["Checks", "check"]
+__all__ = ["Checks", "before_training"]
 
 _log = logging.getLogger("optim")
 _EVENTS = ("before_step", "after_step", "clipping", "unscaled", "other_step", "end")
@@ -173,23 +173,11 @@ class Checks:
             self._leave_out(*chain.from_iterable(self._asked.values()))
 
 
-def check(model: Any, *optimizers: Any) -> list[Mistake]:
-    """Look for mistakes in how a model and its optimizers are put together, before the first step.
-
-    Args:
-        model: the torch module that is trained, in the mode in which it will be.
-        optimizers: all the torch optimizers that train it.
-
-    Returns:
-        What is wrong, each with the code of the audit's rule that explains it: trainable parameters in no optimizer,
-        parameters in two of them, rates of 0, a model in evaluation mode. Empty if nothing is.
-
-    Raises:
-        TypeError: there is no optimizer, or one of the arguments is something else.
-    """
+def before_training(model: Any, optimizers: tuple[Any, ...]) -> list[Mistake]:
+    """What is wrong before the first step: see `optim.integrations.torch.check`."""
     fitting = all(hasattr(optimizer, "param_groups") for optimizer in optimizers)
     if not optimizers or not fitting or not hasattr(model, "named_parameters"):
         got = ", ".join(type(argument).__name__ for argument in (model, *optimizers))
         raise TypeError(f"check(model, optimizer, …) needs a torch module and torch optimizers, got {got}")
-    mistakes = list(structural(Loop(model, optimizers[0]), list(optimizers)))
-    return mistakes + list(told_of_evaluation(Loop(model, optimizers[0])))
+    loop = Loop(model, optimizers[0])
+    return [*structural(loop, list(optimizers)), *told_of_evaluation(loop)]
