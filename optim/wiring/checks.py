@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import logging
 import math
+import weakref
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -77,8 +78,9 @@ class Checks:
         self._handles = [
             optimizer.register_step_pre_hook(self._before_step),
             optimizer.register_step_post_hook(self._after_step),
-            register_optimizer_step_post_hook(self._other_step),
+            register_optimizer_step_post_hook(_weakly(self._other_step)),
         ]
+        weakref.finalize(self, self._handles[-1].remove)
         scaling.watch(self)
 
     def clipping(self, parameters: list[Any], bound: float, order: float) -> None:
@@ -171,6 +173,17 @@ class Checks:
                 call()
         except Exception:  # noqa: BLE001 - likewise
             self._leave_out(*chain.from_iterable(self._asked.values()))
+
+
+def _weakly(method: Callable[..., None]) -> Callable[..., None]:
+    """The method, as long as its object lives: torch keeps what is told of every optimizer."""
+    reference = weakref.WeakMethod(method)
+
+    def call(*arguments: Any) -> None:
+        if (alive := reference()) is not None:
+            alive(*arguments)
+
+    return call
 
 
 def before_training(model: Any, optimizers: tuple[Any, ...]) -> list[Mistake]:
