@@ -13,8 +13,11 @@ import summaries  # noqa: F401 - likewise
 from summaries.native.building import stale
 from summaries.native.targets import DIRECTORY
 
-collect_ignore = ["tests/frameworks/sharded_ranks.py"]  # a program, which needs torch
-collect_ignore_glob = ["optim/integrations/*"]  # each needs its framework; tests/frameworks tests them
+collect_ignore = ["tests/frameworks/sharded_ranks.py", "tests/frameworks/replicas.py"]  # programs, which need torch
+collect_ignore_glob = [
+    "optim/integrations/*",
+    "optim/wiring/*",
+]  # each needs its framework; tests/frameworks tests them
 collect_ignore_glob += [
     "summaries/wire/compiled/*",
     "summaries/kinds/compiled/*",

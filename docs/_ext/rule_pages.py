@@ -25,6 +25,7 @@ _FAMILIES = {
     "GL4": "Gradients and clipping",
     "GL5": "Updates, slots, learning rate, policies",
     "GL6": "Against a baseline, and between the ranks of a job",
+    "GL7": "The training loop itself, as its steps show it",
 }
 _BLOCK = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 _BESIDE_README = re.compile(r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING|SECURITY)\.md")

@@ -113,6 +113,15 @@ class Logging:
         if made:
             self._write(lambda: writer.add_summary(summaries.merge(made), 0))
 
+    def text(self, tag: str, words: str, step: int) -> None:
+        """Write a text on the rank that writes, and at once: what follows it may be the end."""
+        from summaries import text  # noqa: PLC0415 - with the messages, which a monitor does without
+
+        writer = self.writer
+        if writer is not None:
+            self._write(lambda: writer.add_summary(text(tag, words), step))
+            self._write(writer.flush)
+
     def dump(self, reason: str) -> None:
         """Write what the flight recorder keeps, if there is one."""
         if self._has_recorder:

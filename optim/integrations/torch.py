@@ -16,6 +16,8 @@ tags if the loop clips all of the measured parameters, and no others, by their c
 first group; norms and zeros of each parameter's gradient, the norms of its weights before the step and of its update,
 and their ratio (after the step, if a closure computes the gradients). The loss, if the loop gives it to
 `hook.loss(loss)`; what it gives to `hook.log(name, value)`.
+
+The hook also tells mistakes in the loop itself, once each, as a `WiringWarning`: see the audit's rules GL701 to GL751.
 """
 
 from __future__ import annotations
@@ -28,11 +30,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from optim.integrations.ranks import Logging
+from optim.integrations.ranks import Logging, rank
 from optim.integrations.selected import Selected
 from optim.integrations.torch_clip_hooks import unwatch, watch
 from optim.integrations.torch_peers import Peers
 from optim.integrations.torch_updates import StepWatch
+from optim.wiring.mistake import Mistake
 
 if TYPE_CHECKING:
     import os
@@ -44,10 +47,14 @@ if TYPE_CHECKING:
     from optim.telemetry.report import StepReport
     from summaries import EventFileWriter
 
-__all__ = ["GradientHook", "attach"]
+__all__ = ["GradientHook", "Mistake", "WiringWarning", "attach", "check"]
 
 _L2 = 2.0
 _HOOKS_FILE = torch.optim.Optimizer.step.__code__.co_filename  # with the function that calls the hooks and the step
+
+
+class WiringWarning(UserWarning):
+    """Something is wrong with the training loop itself; the code at its end is that of the audit's rule on it."""
 
 
 def attach(
@@ -92,6 +99,25 @@ def attach(
     return GradientHook(optimizer, logging, selected, clip_norm, step, peers, global_norm)
 
 
+def check(model: torch.nn.Module, *optimizers: torch.optim.Optimizer) -> list[Mistake]:
+    """Look for mistakes in how a model and its optimizers are put together, before the first step.
+
+    Args:
+        model: the module that is trained, in the mode in which it will be.
+        optimizers: all that train it.
+
+    Returns:
+        What is wrong, each with the code of the audit's rule that explains it: trainable parameters in no optimizer,
+        parameters in two of them, rates of 0, a model in evaluation mode. Empty if nothing is.
+
+    Raises:
+        TypeError: there is no optimizer, or one of the arguments is something else.
+    """
+    from optim.wiring.checks import before_training  # noqa: PLC0415 - as in GradientHook
+
+    return before_training(model, optimizers)
+
+
 class GradientHook:
     """What `attach` returns.
 
@@ -129,6 +155,9 @@ class GradientHook:
             optimizer.register_step_post_hook(self._after_step),
         ]
         watch(self)
+        from optim.wiring.checks import Checks  # noqa: PLC0415 - many modules, which nobody needs before
+
+        self._checks = Checks(optimizer, selected.model, self._tell, step)
 
     def observe(self, clip_norm: float | None = None, scale: Any = 1.0) -> StepReport | None:
         """Measure the gradients as they are now, for the coming step.
@@ -202,10 +231,12 @@ class GradientHook:
         self._outer = None
         self._peers.leave()
         self._finish()
+        self._checks.remove()
         self._logging.close()
 
     def before_clipping(self, parameters: list[Any], bound: float, order: float) -> bool:
         """Measure gradients that are about to be clipped, unless they were before an earlier clipping."""
+        self._checks.clipping(parameters, bound, order)
         which = self._selected.clipped_with(parameters)
         if not which.concerns:
             return False
@@ -329,6 +360,12 @@ class GradientHook:
             return False
         pairs = zip(now, left, strict=True)  # of one tensor there is one weak reference
         return all(which is before and changes == until for (which, changes), (before, until) in pairs)
+
+    def _tell(self, mistake: Mistake) -> None:
+        """Warn of a mistake in the loop on one rank, and write it for the audit."""
+        if rank() == 0:
+            self._logging.text(f"wiring/{mistake.name}", mistake.message, mistake.step)
+            warnings.warn(f"step {mistake.step}: {mistake.message} [{mistake.code}]", WiringWarning, stacklevel=6)
 
     def _tell_difference(self, which: ClippedParameters) -> None:
         """Warn once of each way in which the loop clips other parameters than are measured."""

@@ -35,7 +35,7 @@ class Watcher(Protocol):
         Args:
             parameters: whose gradients they are.
             bound: on the norm; infinite if only values are clipped.
-            order: of the norm.
+            order: of the norm; NaN if only values are clipped.
         """
 
     def after_clipping(self) -> None:
@@ -106,7 +106,11 @@ def _watched(original: Callable[..., Any]) -> Callable[..., Any]:
             parameters = call_arguments["parameters"]
             parameters = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
             call_arguments["parameters"] = parameters  # it may have been an iterator
-        bound, order = float(call_arguments.get("max_norm", math.inf)), float(call_arguments.get("norm_type", 2.0))
+        of_values = math.nan if "clip_value" in call_arguments else 2.0
+        bound, order = (
+            float(call_arguments.get("max_norm", math.inf)),
+            float(call_arguments.get("norm_type", of_values)),
+        )
         watchers = [watcher for reference in list(_watchers) if (watcher := reference()) is not None]
         concerned = [watcher for watcher in watchers if watcher.before_clipping(parameters, bound, order)]
         _inside.clipping = True

@@ -44,6 +44,7 @@ def train(optimizer, model, at=None, steps=6):
         optimizer.step()
 
 
+@pytest.mark.filterwarnings("ignore::optim.integrations.torch.WiringWarning")
 @pytest.mark.parametrize("keep_last", [None, 10])
 def test_a_full_disk(logdir, keep_last):
     model = network(torch)
@@ -62,7 +63,7 @@ def test_a_full_disk(logdir, keep_last):
 
     with pytest.warns(UserWarning, match="cannot be logged") as warned:
         through()
-    assert [str(one.message) for one in warned] == [
+    assert [str(one.message) for one in warned if one.category is UserWarning] == [
         "gradients cannot be logged, the training goes on: [Errno 28] No space left on device"
     ]
     assert hook.report.step == 6
@@ -71,6 +72,7 @@ def test_a_full_disk(logdir, keep_last):
     assert read_run(logdir).scalars["gradients/global_norm"].step.tolist() == [1, 2, 3]
 
 
+@pytest.mark.filterwarnings("ignore::optim.integrations.torch.WiringWarning")
 def test_an_incident_that_cannot_be_written(logdir, monkeypatch):
     """Where its directory would be, nothing can be created."""
     model = network(torch)
@@ -88,7 +90,7 @@ def test_an_incident_that_cannot_be_written(logdir, monkeypatch):
 
     with pytest.warns(UserWarning, match="^gradients cannot be logged, the training goes on: ") as warned:
         through()
-    assert len(warned) == 1
+    assert [one.category for one in warned].count(UserWarning) == 1
     assert hook.report.step == 6
 
 

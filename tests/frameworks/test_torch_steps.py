@@ -297,6 +297,7 @@ def test_other_parameters_are_clipped_than_are_measured(loop, how, told):
     assert "gradients/clipped" not in tags
 
 
+@pytest.mark.filterwarnings("ignore::optim.integrations.torch.WiringWarning")
 def test_parameters_that_the_optimizer_is_given_later(logdir):
     model = network(torch)
     optimizer = torch.optim.SGD(model[2].parameters(), LR)

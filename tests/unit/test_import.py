@@ -90,7 +90,7 @@ import optim.integrations.torch"""
 @pytest.mark.parametrize("program", ["from optim import GradientMonitor", HOOK], ids=["a monitor", "a hook"])
 def test_who_measures_gradients_loads_neither_variables_nor_optimizers_nor_messages(program):
     modules = loaded(program)
-    used = {f"optim.{room}" for room in ("checks", "integrations", "kernels", "rules", "telemetry")}
+    used = {f"optim.{room}" for room in ("checks", "integrations", "kernels", "rules", "telemetry", "wiring")}
     assert {".".join(name.split(".")[:2]) for name in ours(modules, "optim")} - {"optim"} <= used
     assert len(ours(modules)) <= MONITORING
     assert not (HEAVY - {"torch"}) & modules

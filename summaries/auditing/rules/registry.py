@@ -1,6 +1,6 @@
 """Every rule, from the modules of their families."""
 
-from summaries.auditing.rules import baseline, files, policies, ranks
+from summaries.auditing.rules import baseline, files, policies, ranks, wiring
 from summaries.auditing.rules.gradients import clipping, histograms, norms, variables
 from summaries.auditing.rules.losses import (
     chance,
@@ -22,7 +22,7 @@ __all__ = ["BETWEEN_RANKS", "RULES"]
 _MODULES = (
     files, steps, pauses, incidents, moments, not_decreasing, overfitting, stalled, divergence, chance,
     unbounded, validations, parts, norms,
-    variables, histograms, clipping, updates, precursors, rates, dead_rates, policies, baseline, ranks,
+    variables, histograms, clipping, updates, precursors, rates, dead_rates, policies, baseline, ranks, wiring,
 )  # fmt: skip
 
 RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))

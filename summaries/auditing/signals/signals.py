@@ -167,9 +167,14 @@ class Signals:
 
     @property
     def present(self) -> frozenset[str]:
-        """What there is for rules to judge: the roles of the signals, and `baseline`, `ranks` and `faults`."""
-        others = {"baseline": self.baseline, "ranks": self.ranks, "faults": self.run.faults}
+        """What there is for rules to judge: roles of signals, and `baseline`, `ranks`, `faults` and `wiring`."""
+        others = {"baseline": self.baseline, "ranks": self.ranks, "faults": self.run.faults, "wiring": self._wiring}
         return frozenset(name for name, there in chain(self._by_role.items(), others.items()) if there)
+
+    @property
+    def _wiring(self) -> bool:
+        """Whether checks of the training loop have told something."""
+        return any(tag.startswith("wiring/") for tag in self.run.tags)
 
     def for_variable(self, role: str) -> dict[str, Signal]:
         """The first signal of each variable, among those with this role."""

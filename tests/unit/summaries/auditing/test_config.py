@@ -90,7 +90,7 @@ SELECTIONS = [  # as in ruff: the longer prefix decides, and of equal ones ignor
     (["G"], ["GL"], []),
     (["GL404", "G"], ["GL4"], [code for code in RULES if code == "GL404" or not code.startswith("GL4")]),
     (["ALL"], ["ALL"], []),
-    (["ALL"], ["GL1", "GL2", "GL3", "GL5", "GL6"], FOURS),
+    (["ALL"], ["GL1", "GL2", "GL3", "GL5", "GL6", "GL7"], FOURS),
     (["GL4"], [], FOURS),
     (["GL4"], ["GL4"], []),
     (["GL4"], ["GL40"], []),

@@ -11,14 +11,14 @@ from summaries.auditing.rules import RULES
 from summaries.auditing.rules.handbook import page
 
 SECTIONS = ["What you see", "What to do", "Where the threshold comes from", "Example"]
-OPTIONAL = {"What it cannot tell", "Thresholds"}
+OPTIONAL = {"The mistake", "The mend", "What it cannot tell", "Thresholds"}
 
 
 @pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")
 @pytest.mark.parametrize("code", RULES)
 def test_the_example_runs_as_it_stands(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (block,) = re.findall(r"```python\n(.*?)```", page(code), re.DOTALL)
+    (block,) = re.findall(r"^## Example\n.*?```python\n(.*?)```", page(code), re.DOTALL | re.MULTILINE)
     exec(compile(block, f"{code}.md", "exec"), {})  # noqa: S102 - our own
     report = audit(f"runs/{code}", Config(), baseline=f"good/{code}" if Path("good").exists() else None)
     assert code in {finding.code for finding in report.findings}

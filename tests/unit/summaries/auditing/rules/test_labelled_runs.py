@@ -52,7 +52,7 @@ def test_a_bug_in_a_real_training_is_found(name):
 
 def test_a_rule_finds_nothing_in_a_run_that_lacks_what_it_needs():
     """The audit does not ask it then."""
-    assert {name for rule in RULES.values() for name in rule.needs} <= ROLES | {"baseline", "ranks", "faults"}
+    assert {name for rule in RULES.values() for name in rule.needs} <= ROLES | {"baseline", "ranks", "faults", "wiring"}
     found = []
     for maker in [*healthy.HEALTHY, *(maker for _, maker in faults.FAULTS)]:
         rng = np.random.default_rng(0)

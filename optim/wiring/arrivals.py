@@ -1,0 +1,127 @@
+"""Gradients as they arrive at a few parameters: whether there was a backward pass, and what it was added to.
+
+A hook on a parameter is called before its new gradient is added to `grad`. It changes neither, and no graph.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from optim.wiring.ears import Ear
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Arrivals"]
+
+_WATCHED = 8  # parameters: the ends of a model and some between
+
+
+class Arrivals:
+    """Watches a few parameters of an optimizer.
+
+    Attributes:
+        seen: whether any gradient has ever arrived.
+    """
+
+    def __init__(self) -> None:
+        self._watched: list[_Watched] = []
+        self.seen = False
+
+    def watch(self, parameters: Sequence[Any]) -> None:
+        """Watch some of these, and no others."""
+        self.stop()
+        apart = max(1, -(-len(parameters) // _WATCHED))
+        self._watched = [_Watched(parameter) for parameter in [*parameters[::apart], *parameters[-1:]]]
+
+    def stop(self) -> None:
+        """Watch nothing any more."""
+        for watched in self._watched:
+            watched.handle.remove()
+        self._watched = []
+
+    @property
+    def count(self) -> int:
+        """How many times gradients have arrived since the last step."""
+        count = max((watched.count for watched in self._watched), default=0)
+        self.seen |= count > 0
+        return count
+
+    @property
+    def on_leftovers(self) -> bool:
+        """Whether they were added to the gradients that the last step has used, and that nobody has changed since."""
+        arrived = [watched for watched in self._watched if watched.count]
+        return bool(arrived) and all(watched.left is not None for watched in arrived)
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the watched gradients are those that the last step has used, and nobody has changed them."""
+        return bool(self._watched) and all(watched.is_left() for watched in self._watched)
+
+    def lost(self) -> bool:
+        """Whether all that arrived is zero now, though it was not; not at first, when nobody looked as it came."""
+        arrived = [watched for watched in self._watched if watched.count and watched.gradient() is not None]
+        zero = bool(arrived) and not any(bool(watched.gradient().any()) for watched in arrived)
+        was = any(watched.nonzero for watched in arrived)
+        for watched in self._watched:
+            watched.looks = zero
+        return zero and was
+
+    def smallest(self) -> Any:
+        """The smallest gradient among those of the watched parameters; None if there is none."""
+        gradients = [watched.gradient() for watched in self._watched]
+        return min((g for g in gradients if g is not None), key=torch.Tensor.numel, default=None)
+
+    def stepped(self) -> None:
+        """A step has used what has arrived."""
+        self.seen |= self.count > 0
+        for watched in self._watched:
+            watched.stepped()
+
+
+class _Watched:
+    """One parameter.
+
+    Attributes:
+        count: how many gradients have arrived since the last step.
+        left: the gradient of the last step and its version, as long as only arriving gradients have changed it.
+        looks: whether to look at the next gradient that arrives.
+        nonzero: whether the last one that was looked at had an element that is not zero.
+    """
+
+    def __init__(self, parameter: Any) -> None:
+        self._parameter = weakref.ref(parameter)
+        self.count = 0
+        self.left: tuple[weakref.ref[Any], int] | None = None
+        self.looks = self.nonzero = False
+        self.handle = parameter.register_hook(Ear(self._arrives))
+
+    def gradient(self) -> Any:
+        """The dense gradient as it is now, or None."""
+        parameter = self._parameter()
+        gradient = None if parameter is None else parameter.grad
+        return None if gradient is None or gradient.is_sparse else gradient
+
+    def stepped(self) -> None:
+        self.count = 0
+        gradient = self.gradient()
+        self.left = None if gradient is None else (weakref.ref(gradient), gradient._version)  # noqa: SLF001 - likewise
+
+    def is_left(self) -> bool:
+        """Whether the gradient is what the last step has used, but for what has arrived."""
+        gradient = self.gradient()
+        which, version = self.left or (None, 0)
+        same: bool = which is not None and gradient is not None and which() is gradient
+        return same and bool(gradient._version == version)  # noqa: SLF001 - torch documents it
+
+    def _arrives(self, arriving: Any) -> None:
+        self.count += 1
+        if self.looks:
+            self.nonzero = bool(arriving.detach().any())
+        if self.left is None:
+            return
+        same = self.is_left() and (self.count > 1 or bool(self.gradient().any()))  # it may be zeroed by way of `data`
+        self.left = (self.left[0], self.left[1] + 1) if same else None

@@ -1,0 +1,116 @@
+"""The batches of the first steps: of one example under batch norm, or each as often as there are workers."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from optim.wiring.ears import Ear
+from optim.wiring.loop import alive
+from optim.wiring.mistake import Check, Mistake
+from summaries.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from optim.wiring.loop import Loop
+
+__all__ = ["BatchesOfOne", "BatchesRepeat"]
+
+_SURE = 2  # steps
+_LAST = 48  # steps that are looked at
+_GROUPS = 3  # of equal batches
+_ELEMENTS = 256  # of a batch
+
+
+class BatchesOfOne(Check):
+    """GL742: batch norm in training whose batches have one example."""
+
+    def __init__(self, loop: Loop) -> None:
+        self._handles: list[Any] = []
+        self._ear = Ear(self._called)
+        self._sizes: list[int] = []
+        kinds = torch.nn.modules.batchnorm._BatchNorm  # noqa: SLF001 - the class of all of them
+        for module in () if loop.compiled else loop.modules:
+            if isinstance(module, kinds) and not isinstance(module, torch.nn.SyncBatchNorm):
+                self._handles.append(module.register_forward_pre_hook(self._ear))
+
+    def before_step(self, loop: Loop) -> Iterator[Mistake]:
+        if loop.steps != _SURE:
+            return
+        self._ear.stop()
+        if self._sizes and max(self._sizes) == 1:
+            names = tuple(name for name, m in loop.model.named_modules() if "BatchNorm" in type(m).__name__)
+            message = (
+                f"{listed(names)} {'is' if len(names) == 1 else 'are'} given batches of one example: its statistics"
+            )
+            yield Mistake("GL742", message + " are those of each example, and in evaluation others")
+
+    def end(self, loop: Loop) -> Iterable[Mistake]:
+        while self._handles:
+            self._handles.pop().remove()
+        return ()
+
+    def _called(self, module: Any, inputs: tuple[Any, ...]) -> None:
+        if module.training and torch.is_grad_enabled() and inputs:
+            self._sizes.append(inputs[0].shape[0])
+
+
+class BatchesRepeat(Check):
+    """GL743: each batch comes as many times in a row as the data loader has workers."""
+
+    def __init__(self, loop: Loop) -> None:
+        self._sums: list[Any] = []
+        self._ear = Ear(self._called)
+        self._handle: Any = None
+        if not loop.compiled:
+            self._handle = loop.model.register_forward_pre_hook(self._ear, with_kwargs=True)
+
+    def before_step(self, loop: Loop) -> Iterator[Mistake]:
+        if loop.steps % 2 or loop.steps > _LAST:
+            return
+        if loop.steps == _LAST:
+            self._ear.stop()
+        times = repeated(torch.stack(self._sums).tolist()) if self._sums else 0
+        if times and any(workers == times for workers in _workers()):
+            self._ear.stop()
+            message = f"each batch comes {times} times in a row, and the data loader has {times} workers: each of them "
+            yield Mistake("GL743", message + "makes the same batches")
+
+    def end(self, loop: Loop) -> Iterable[Mistake]:
+        if self._handle is not None:
+            self._handle.remove()
+            self._handle = None
+        return ()
+
+    def _called(self, module: Any, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
+        if not module.training or not torch.is_grad_enabled():
+            return
+        first = next((value for value in (*inputs, *named.values()) if isinstance(value, torch.Tensor)), None)
+        if first is not None and first.numel() and not first.is_sparse and not first.is_complex():
+            flat = first.detach().reshape(-1)
+            weights = torch.arange(1, _ELEMENTS + 1, device=flat.device, dtype=torch.float64)
+            some = flat[:: max(1, flat.numel() // _ELEMENTS)][:_ELEMENTS].to(torch.float64)
+            self._sums.append((some * weights[: len(some)]).sum().cpu())
+
+
+def repeated(values: list[float]) -> int:
+    """How many times in a row each value comes, if that is more than once and the same for three values or more.
+
+    >>> repeated([1, 1, 2, 2, 3, 3]), repeated([1, 1, 1, 1]), repeated([1, 2, 2, 3, 3])
+    (2, 0, 0)
+    """
+    groups = [(value, len(list(group))) for value, group in groupby(values)]
+    lengths = {length for _, length in groups[:-1]}
+    full = groups if groups and groups[-1][1] in lengths else groups[:-1]
+    distinct = len({value for value, _ in full}) == len(full)
+    (times,) = lengths if len(lengths) == 1 else (0,)
+    return times if times > 1 and len(full) >= _GROUPS and distinct else 0
+
+
+def _workers() -> Iterator[int]:
+    """Of each data loader that is being read by processes, how many they are."""
+    kind = torch.utils.data.dataloader._MultiProcessingDataLoaderIter  # noqa: SLF001 - nothing else knows
+    return (reader._num_workers for reader in alive(kind))  # noqa: SLF001 - likewise

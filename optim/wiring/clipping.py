@@ -1,0 +1,64 @@
+"""When gradients are clipped: after backward and unscaling, before the step; and whether anything is."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from optim.wiring.mistake import Check, Mistake
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from optim.wiring.loop import Loop
+
+__all__ = ["Clipping"]
+
+_SURE = 2  # steps in a row
+
+
+class Clipping(Check):
+    """GL721, GL722, GL723."""
+
+    def __init__(self) -> None:
+        self._since = set[str]()  # what has happened since the last step
+        self._times = dict.fromkeys(("late", "scaled", "nothing"), 0)
+        self._scale = math.nan
+
+    def clipping(self, loop: Loop, parameters: list[Any]) -> Iterator[Mistake]:
+        if any(id(parameter) in loop.stepped and parameter.grad is not None for parameter in parameters):
+            self._since.add("clipped" if loop.arrivals.count or not loop.steps else "late")
+        elif not any(parameter.grad is not None for parameter in parameters):
+            self._since.add("nothing")
+        yield from ()
+
+    def unscaled(self, loop: Loop, scaler: Any) -> Iterator[Mistake]:
+        self._since.add("unscaled")
+        if "clipped" in self._since and (scale := scaler.get_scale()) != 1:
+            self._since.add("scaled")
+            self._scale = scale
+        yield from ()
+
+    def before_step(self, loop: Loop) -> Iterator[Mistake]:
+        fused = getattr(loop.optimizer, "grad_scale", None)  # a fused optimizer unscales in its step
+        if fused is not None and "clipped" in self._since and "unscaled" not in self._since and float(fused) != 1:
+            self._since.add("scaled")
+            self._scale = float(fused)
+        if not loop.arrivals.seen:
+            self._since -= {"late", "nothing"}
+        if self._sure("late", "clipped" not in self._since):
+            message = "gradients are clipped after the step that uses them, so that no step is clipped"
+            yield Mistake("GL721", message)
+        if self._sure("scaled", True):
+            message = (
+                f"gradients are clipped while they are {self._scale:,.0f} times as large as they are, by GradScaler"
+            )
+            yield Mistake("GL722", f"{message}: call scaler.unscale_(optimizer) before")
+        if self._sure("nothing", not self._since & {"clipped", "late"}):
+            message = "the loop clips a list of parameters none of which has a gradient, so that no step is clipped"
+            yield Mistake("GL723", message)
+        self._since.clear()
+
+    def _sure(self, what: str, really: bool) -> bool:
+        self._times[what] = self._times[what] + 1 if what in self._since and really else 0
+        return self._times[what] == _SURE
