@@ -157,7 +157,7 @@ class GradientHook:
         watch(self)
         from optim.wiring.checks import Checks  # noqa: PLC0415 - many modules, which nobody needs before
 
-        self._checks = Checks(optimizer, selected.model, self._tell, step)
+        self._checks = Checks(optimizer, selected.model, self._tell_mistake, step)
 
     def observe(self, clip_norm: float | None = None, scale: Any = 1.0) -> StepReport | None:
         """Measure the gradients as they are now, for the coming step.
@@ -361,7 +361,7 @@ class GradientHook:
         pairs = zip(now, left, strict=True)  # of one tensor there is one weak reference
         return all(which is before and changes == until for (which, changes), (before, until) in pairs)
 
-    def _tell(self, mistake: Mistake) -> None:
+    def _tell_mistake(self, mistake: Mistake) -> None:
         """Warn of a mistake in the loop on one rank, and write it for the audit."""
         if rank() == 0:
             self._logging.text(f"wiring/{mistake.name}", mistake.message, mistake.step)
