@@ -1,6 +1,7 @@
 """tensorboard's two readers read what reduce and convert write; a kill at any moment leaves all of it or nothing."""
 
 import os
+from itertools import count
 
 import numpy as np
 import pytest
@@ -67,13 +68,13 @@ def killed_at(call, work):
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
     try:
-        count = 0
+        calls = 0
 
         def counted(original):
             def function(*arguments, **options):
-                nonlocal count
-                count += 1
-                if count == call:
+                nonlocal calls
+                calls += 1
+                if calls == call:
                     os._exit(9)
                 return original(*arguments, **options)
 
@@ -100,15 +101,17 @@ def killed_at(call, work):
 def test_a_kill_leaves_all_or_nothing(runs, tmp_path, target, work):
     convert(runs, tmp_path / "x.csv")
     before = {path: path.read_bytes() for path in [*runs.rglob("*tfevents*"), tmp_path / "x.csv"]}
-    call = 0
-    while killed_at(call := call + 1, lambda: work(runs, tmp_path / target)):
-        there = tmp_path / target
+    for call in count(1):
+        there = tmp_path / str(call) / target  # what is left of the last attempt would be looked at again and again
+        there.parent.mkdir()
+        if not killed_at(call, lambda there=there: work(runs, there)):
+            break
         assert not there.exists() or complete(there)
         assert {path: path.read_bytes() for path in before} == before
         if there.exists():
             break
     assert call > 2
-    assert complete(tmp_path / target)
+    assert complete(there)
 
 
 def complete(target):

@@ -12,8 +12,8 @@ from summaries.cli import main
 from summaries.cli.program import command_names
 from summaries.tools.choices import FORMATS
 
-NO_RUNS = {"rule", "demo", "completion", "clear-cache"}
-"""Commands that read no event files."""
+NO_RUNS = {"rule", "demo", "completion", "clear-cache", "view"}
+"""Commands that read no event files, or not before somebody looks at their page."""
 
 
 def formats(command, option="format_"):
