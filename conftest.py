@@ -13,8 +13,11 @@ import summaries  # noqa: F401 - likewise
 from summaries.native.building import stale
 from summaries.native.targets import DIRECTORY
 
-collect_ignore = ["tests/frameworks/sharded_ranks.py", "tests/frameworks/replicas.py"]  # programs, which need torch
+collect_ignore = [  # programs, which need torch or JAX
+    *(f"tests/frameworks/{name}.py" for name in ("sharded_ranks", "replicas", "parted_ranks", "jax_devices")),
+]
 collect_ignore_glob = [
+    "tests/loops/*",  # likewise
     "optim/integrations/*",
     "optim/wiring/*",
 ]  # each needs its framework; tests/frameworks tests them

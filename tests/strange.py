@@ -66,11 +66,7 @@ def main() -> int:
 
 
 def drawn(seed: int) -> dict[str, str]:
-    """Setting → choice, without those that are left as they are here.
-
-    >>> drawn(3) == drawn(3)
-    True
-    """
+    """Setting → choice, without those that are left as they are here."""
     chance = random.Random(seed)
     tables = {**ENVIRONMENTS, **COMMANDS, **OPTIONS, **{name: {"yes": None} for name in SWITCHES}}
     tables["checkout"] = dict.fromkeys(PLACES)

@@ -15,9 +15,8 @@ What: `gradients/global_norm` before clipping, `gradients/clip_norm`, `gradients
 tags if the loop clips all of the measured parameters, and no others, by their common L2 norm; the learning rate of the
 first group; norms and zeros of each parameter's gradient, the norms of its weights before the step and of its update,
 and their ratio (after the step, if a closure computes the gradients). The loss, if the loop gives it to
-`hook.loss(loss)`; what it gives to `hook.log(name, value)`.
-
-The hook also tells mistakes in the loop itself, once each, as a `WiringWarning`: see the audit's rules GL701 to GL751.
+`hook.loss(loss)`; what it gives to `hook.log(name, value)`. Mistakes in the loop itself, once each, as a
+`WiringWarning`: see the audit's rules GL701 to GL751.
 """
 
 from __future__ import annotations
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
 __all__ = ["GradientHook", "Mistake", "WiringWarning", "attach", "check"]
 
 _L2 = 2.0
-_HOOKS_FILE = torch.optim.Optimizer.step.__code__.co_filename  # with the function that calls the hooks and the step
 
 
 class WiringWarning(UserWarning):
@@ -73,7 +71,7 @@ def attach(
 
     Args:
         optimizer: makes the steps.
-        writer: where to log: a directory, given on every rank; or a writer, of which only rank 0's is used.
+        writer: where to log: a directory, given on every rank; or a writer, of which rank 0's is used.
         model: the module whose parameters are trained, as it is wrapped by DDP or FSDP: it has their names. Parameters
             that the optimizer is given later are logged from then on.
         clip_norm: the bound, if the loop clips in a way that cannot be noticed, such as a function of its own: it must
@@ -264,7 +262,8 @@ class GradientHook:
             self._inner += 1
             return
         self._finish()  # of a step that raised
-        self._outer, self._inner = _found(lambda frame: frame.f_code.co_filename == _HOOKS_FILE), 0
+        calling = torch.optim.Optimizer.step.__code__.co_filename  # it has what calls the hooks and the step
+        self._outer, self._inner = _found(lambda frame: frame.f_code.co_filename == calling), 0
         has_closure = _has_closure(arguments, named)
         if not has_closure:
             self._settle(optimizer)

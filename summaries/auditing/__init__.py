@@ -74,11 +74,11 @@ def audit(
     >>> import tempfile
     >>> from summaries import SummaryWriter
     >>> with SummaryWriter(tempfile.mkdtemp()) as writer:
-    ...     for step in range(100):
+    ...     for step in range(300):
     ...         writer.add_scalar("train/loss", 2.3 + 0.01 * (step % 3), step)
     >>> for finding in audit(writer.get_logdir()).findings:
     ...     print(finding.code, finding.severity.name, finding.tag, finding.steps)
-    GL303 WARNING train/loss (0, 99)
+    GL303 WARNING train/loss (0, 299)
     """
     from summaries.auditing.config import as_config  # noqa: PLC0415 - a program that only logs needs no rules
     from summaries.auditing.discovery import baseline_below, runs_below  # noqa: PLC0415

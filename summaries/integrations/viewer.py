@@ -8,8 +8,6 @@ answers only requests that name this machine as their host, and none that anothe
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 import secrets
 import socket
@@ -22,9 +20,10 @@ from summaries.integrations.tensorboard.application import Application
 from summaries.integrations.tensorboard.library import Library
 from summaries.integrations.tensorboard.places import Place
 from summaries.optional import needs
-from summaries.storage.names import is_remote
+from summaries.storage.files import place_of
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Sequence
 
     from summaries.auditing.config import Config
@@ -86,8 +85,8 @@ class Viewer:
     ) -> None:
         serving = needs("werkzeug.serving", "view")
         for place in places:
-            if not is_remote(place) and not os.path.exists(place):
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place)
+            storage, path = place_of(place)
+            storage.discover(path, recursive=False)  # it may be empty, but not missing
         library = Library(_named(places), as_config(config), most_bytes)
         guard = Guard(Application(library))
 

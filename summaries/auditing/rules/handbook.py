@@ -104,7 +104,7 @@ def about(words: str) -> list[str]:
     >>> about("why did my loss spike")
     ['GL302', 'GL505']
     >>> about("exploding gradients")
-    ['GL402', 'GL404', 'GL501']
+    ['GL402', 'GL712', 'GL404', 'GL501']
     """
     texts = [(symptom, codes) for rows in symptoms().values() for symptom, codes in rows.items()]
     texts += [(rule.name, [code]) for code, rule in index().items()]

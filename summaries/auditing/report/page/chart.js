@@ -190,7 +190,7 @@ function shareRange(_u, low, high) {
  * @param {Curve[]} curves
  * @param {Finding[]} findings
  * @param {boolean} log
- * @param {{ side?: number, legend?: boolean, bands?: [high: number, low: number][] }} [options] `bands` lie between curves
+ * @param {{ side?: number, legend?: boolean, bands?: [high: number, low: number][] }} [options] bands between curves
  * @returns {Chart}
  */
 export function lineChart(view, holder, curves, findings, log, { side = SIDE, legend = true, bands = [] } = {}) {

@@ -98,7 +98,7 @@ def test_a_server(tmp_path):
 
 
 def test_a_place_that_does_not_exist(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"No such file or directory: '.*missing'"):
+    with pytest.raises(FileNotFoundError, match=r"no such file or directory: .*missing"):
         Viewer([str(tmp_path / "missing")])
 
 
