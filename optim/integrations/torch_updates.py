@@ -104,10 +104,9 @@ def _add_known(squares: Squares, optimizer: Any, parameters: Sequence[Any], know
     for i in known:
         parameter, group = parameters[i], groups[id(parameters[i])]
         tensor = optimizer.state[parameter].get("momentum_buffer") if group["momentum"] else parameter.grad
-        scale = None if group["momentum"] else getattr(optimizer, "grad_scale", None)
         if tensor is not None:  # FSDP1 may give this rank no gradient
             added[i] = local_part(tensor.detach())
-            factors.append(float(group["lr"]) / (1.0 if scale is None else float(scale)))
+            factors.append(float(group["lr"]))  # a fused step leaves the gradient as it has unscaled it
     squares[list(added)] = (_norms(list(added.values())) * factors) ** 2
 
 

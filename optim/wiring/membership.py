@@ -143,9 +143,11 @@ class SteppedTwice(Check):
 
 
 def shared(optimizer: Any, other: Any) -> tuple[Any, ...]:
-    """The parameters that two optimizers have; none if one wraps the other, and has its groups."""
+    """The parameters that two optimizers have; none if one wraps the other: it has its groups, or has it as a part."""
     groups, others = optimizer.param_groups, other.param_groups
     if any(one is another for one in groups for another in others):
+        return ()
+    if any(part is one for whole, one in ((optimizer, other), (other, optimizer)) for part in vars(whole).values()):
         return ()
     keys = {id(parameter) for group in others for parameter in group["params"]}
     return tuple(p for group in groups for p in group["params"] if id(p) in keys)
