@@ -84,8 +84,9 @@ class AdaptiveClipping:
         self._global_step = global_step
         self._epsilon = checks.constant("epsilon", epsilon, checks.positive)
         self._averages = np.zeros(2)  # of the norm's logarithm, and of its square
-        self.norm = self.bound = math.nan
-        self.clipped = False
+        self.norm: float = math.nan
+        self.bound: float = math.nan
+        self.clipped: bool = False
 
     def __call__(self, grads_and_vars: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
         """Clip the gradients.

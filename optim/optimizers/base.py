@@ -102,7 +102,7 @@ class Update:
         if not name:
             raise ValueError(f"name must not be empty, got {name!r}")
         self.rule = rule
-        self.slots = rule.slots
+        self.slots: tuple[str, ...] = rule.slots
         self.rule_of_rows = rule
         self.name = name
         self.steps: int = 0

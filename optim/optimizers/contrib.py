@@ -130,7 +130,7 @@ class MovingAverageOptimizer(Optimizer):
     def __init__(
         self, opt: Optimizer, average_decay: float = 0.9999, num_updates: Any = None, sequential_update: bool = True
     ) -> None:
-        self.averages = ExponentialMovingAverage(average_decay, num_updates)
+        self.averages: ExponentialMovingAverage = ExponentialMovingAverage(average_decay, num_updates)
         self._averaging = _Average(self.averages)
         super().__init__(_inside(opt).update, (self._averaging, *opt.transformations))
 

@@ -45,8 +45,10 @@ class Sample:
         total = sum(arrays[i][0].size for i in self._chosen)
         parts = [_part(arrays[i][0].size, total) for i in self._chosen]
         gradients = [g for g in step.gradients if not isinstance(g, IndexedSlices) and g.size]
-        self.gradient = step.clip.applied(_taken(gradients, parts))
-        self.slots = {slot: _taken([arrays[i][1 + k] for i in self._chosen], parts) for k, slot in enumerate(slots)}
+        self.gradient: NDArray[Any] = step.clip.applied(_taken(gradients, parts))
+        self.slots: dict[str, NDArray[np.float64]] = {
+            slot: _taken([arrays[i][1 + k] for i in self._chosen], parts) for k, slot in enumerate(slots)
+        }
         sizes = [len(range(0, size // _LINE, every)) * _LINE if every else size for size, every in parts]
         self._first = np.cumsum([0, *sizes[:-1]])
         self._sizes = np.array(sizes)

@@ -93,7 +93,7 @@ class LayerwiseUpdate(Update):
         **hyperparameters: Hyperparameter,
     ) -> None:
         super().__init__(rule, learning_rate, name, use_locking, initial=initial, labels=None, **hyperparameters)
-        self.slots = (*rule.slots, *kept)
+        self.slots: tuple[str, ...] = (*rule.slots, *kept)
 
     def start(self, variable: Variable, slot: str) -> NDArray[Any]:
         """A new slot: the rule's are as the variable; others have its shape, in the dtype of the arithmetic."""

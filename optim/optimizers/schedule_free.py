@@ -166,7 +166,7 @@ class _ScheduleFreeUpdate(Update):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.sums = {"weight_sum": 0.0, "largest_rate": 0.0, "momentum": 0.0, "is_average": 0.0}
+        self.sums: dict[str, float] = {"weight_sum": 0.0, "largest_rate": 0.0, "momentum": 0.0, "is_average": 0.0}
         self._next: dict[str, float] = {}
 
     def weigh(self, warmup_steps: int, r: float, power: float) -> None:

@@ -28,7 +28,7 @@ class ZClip:
     r"""A bound on norms that are unlike those before: for any training loop, whatever clips in it.
 
     .. math::
-        z = (n - \mu) / \sigma, \quad
+        z: float = (n - \mu) / \sigma, \quad
         b = \mu + z_0^2 \sigma / z \text{ if } z > z_0, \quad
         \mu \leftarrow \alpha \mu + (1 - \alpha) \min(n, b), \quad
         \sigma^2 \leftarrow \alpha \sigma^2 + (1 - \alpha)(\min(n, b) - \mu)^2
@@ -62,7 +62,9 @@ class ZClip:
         self._threshold = checks.constant("z_threshold", z_threshold, checks.positive)
         self._alpha = checks.constant("alpha", alpha, checks.up_to_one)
         self._warmup = checks.positive_integer("warmup_steps", warmup_steps)
-        self.mean = self.variance = self.z = math.nan
+        self.mean: float = math.nan
+        self.variance: float = math.nan
+        self.z: float = math.nan
         self._first: list[float] = []
 
     def __call__(self, norm: float) -> float:

@@ -29,7 +29,7 @@ class Arrivals:
 
     def __init__(self) -> None:
         self._watched: list[_Watched] = []
-        self.seen = False
+        self.seen: bool = False
 
     def watch(self, parameters: Sequence[Any]) -> None:
         """Watch some of these, and no others."""

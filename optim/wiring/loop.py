@@ -46,7 +46,7 @@ class Loop:
         self.steps = self.step = 0
         self.closure = self.scaled = False
         self.names: dict[int, str] = {}
-        self.arrivals = Arrivals()
+        self.arrivals: Arrivals = Arrivals()
         self._seen: list[Any] = []
         self._trainable: list[bool] = []
         self.parameters: dict[int, Any] = {}
@@ -61,19 +61,21 @@ class Loop:
     def look(self, *, anew: bool = False) -> None:
         """Look whether modules, parameters or groups have changed, and at all of them if so, or if `anew`."""
         seen, trainable = self._now()
-        self.changed = anew or not (
+        self.changed: bool = anew or not (
             len(seen) == len(self._seen) and all(map(operator.is_, seen, self._seen)) and trainable == self._trainable
         )
         if not self.changed:
             return
-        self.modules = list(self.model.modules())
+        self.modules: list[Any] = list(self.model.modules())
         self._tables = [table for module in self.modules for table in (module._parameters, module._modules)]  # noqa: SLF001 - torch's own wrappers read them
         named = named_parameters(self.model)
         self.parameters = {id(parameter): parameter for _, parameter in named}
         self.names.update((id(parameter), name) for name, parameter in named)
-        self.stepped = {id(parameter): parameter for parameter in self._in_groups()}
-        self.sharded = any(hasattr(p, "to_local") or "_fsdp_flattened" in p.__dict__ for p in self.stepped.values())
-        self.compiled = any(hasattr(m, "_orig_mod") or m._compiled_call_impl is not None for m in self.modules)  # noqa: SLF001 - torch has no other word for it
+        self.stepped: dict[int, Any] = {id(parameter): parameter for parameter in self._in_groups()}
+        self.sharded: bool = any(
+            hasattr(p, "to_local") or "_fsdp_flattened" in p.__dict__ for p in self.stepped.values()
+        )
+        self.compiled: bool = any(hasattr(m, "_orig_mod") or m._compiled_call_impl is not None for m in self.modules)  # noqa: SLF001 - torch has no other word for it
         self._seen, self._trainable = self._now()
 
     def _now(self) -> tuple[list[Any], list[bool]]:

@@ -99,7 +99,7 @@ class Viewer:
             self._server = serving.make_server(
                 _HOST, port, guard, threaded=True, request_handler=Handler, fd=listening.fileno()
             )
-        self.address = f"http://{_HOST}:{port}/?token={guard.token}"
+        self.address: str = f"http://{_HOST}:{port}/?token={guard.token}"
 
     def run(self) -> None:
         """Answer, until interrupted or closed."""
@@ -123,7 +123,7 @@ class Guard:
     """
 
     def __init__(self, application: Callable[..., Iterable[bytes]]) -> None:
-        self.token = secrets.token_urlsafe(24)
+        self.token: str = secrets.token_urlsafe(24)
         self.port = 0
         self._application = application
 

@@ -59,7 +59,7 @@ class Run(ItemsByKind, Tabular):
     def __init__(self, collector: Collector, *, copy: bool = False) -> None:
         # Tuples: the garbage collector does not look at empty ones, which counts when thousands of runs are kept.
         self.files: tuple[str, ...] = tuple(file.path for file in collector.files)
-        self.stored = tuple(collector.files)
+        self.stored: tuple[StoredFile, ...] = tuple(collector.files)
         self.faults: tuple[Fault, ...] = tuple(collector.faults)
         self._numbers = collector.tags
         self.tags: tuple[str, ...] = tuple(self._numbers)
