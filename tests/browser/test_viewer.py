@@ -69,7 +69,7 @@ def open_wall(page, **chosen):
 
 def values(figure):
     """What is said below a chart: where, and each run's value."""
-    where, *said = figure.locator(".readout li").all_inner_texts()
+    where, *said = figure.locator(".readout li").all_inner_texts() or [""]  # it is just being drawn anew
     pairs = [re.fullmatch(r"(?s)(.*?)\s*([-\d.e+]+)", one).groups() for one in said]
     return where, {name: float(value) for name, value in pairs}
 
