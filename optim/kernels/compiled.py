@@ -85,10 +85,9 @@ class Engine:
 
     def addresses(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
         """int64[arrays]: the address of each array's first element."""
-        count = len(arrays)
-        objects, found = np.fromiter(map(id, arrays), np.int64, count), np.empty(count, np.int64)
-        header_bytes = object.__basicsize__
-        function("addresses").with_words(address(objects), count, header_bytes, address(found), count)
+        found = np.fromiter(map(id, arrays), np.int64, len(arrays))  # of the objects; the call replaces them
+        words = address(found), len(found)
+        function("addresses").with_words(*words, object.__basicsize__, *words)
         return found
 
     def measure_gradients_at(self, memory: Memory) -> NDArray[np.float64]:

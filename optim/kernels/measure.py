@@ -82,6 +82,8 @@ def _servers(arrays: Sequence[NDArray[Any]]) -> list[tuple[Engine, list[int]]]:
     served = engine()
     if served is plain.ENGINE:  # it handles any arrays
         return [(served, list(range(len(arrays))))]
+    if all(map(is_ready, arrays)) and len({array.dtype for array in arrays}) == 1:  # the usual case
+        return [(served, list(range(len(arrays))))]
     by_dtype: dict[np.dtype[Any] | None, list[int]] = {}
     for i, array in enumerate(arrays):
         by_dtype.setdefault(array.dtype if is_ready(array) else None, []).append(i)

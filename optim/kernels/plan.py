@@ -81,9 +81,9 @@ class Plan:
     def _runs_of(self, gradients: Sequence[NDArray[Any]]) -> list[tuple[Sequence[int], Run]]:
         """Runs of the rule, each with the targets that it updates: an engine's for ready ones, NumPy's for others."""
         server, every = engine(), tuple(range(len(self.targets)))
-        ready = tuple([i for i in every if self._ready[i] and is_ready(gradients[i])])
-        if ready == every or server is plain.ENGINE:
+        if server is plain.ENGINE or (all(self._ready) and all(map(is_ready, gradients))):  # the usual case
             return [(every, self._run_by(server, every))]
+        ready = tuple([i for i in every if self._ready[i] and is_ready(gradients[i])])
         others = tuple(sorted(set(every).difference(ready)))
         runs: list[tuple[Sequence[int], Run]] = [(others, self._run_by(plain.ENGINE, others))]
         return [(ready, self._run_by(server, ready)), *runs] if ready else runs

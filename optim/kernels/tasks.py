@@ -24,6 +24,7 @@ __all__ = ["Cut", "cut", "run_tasks", "table"]
 
 _SHARED = 1 << 18  # elements: the smallest step for which it is worth waking a second thread
 _TASK = 16 * BLOCK  # elements of a task at most: few enough to share evenly, enough for the call not to matter
+_PIECE = 1 << 17  # elements of a piece at least: it waits for the interpreter's lock before and after
 _PIECES = 16  # per thread, so that a thread delayed by another process does not delay the step
 
 
@@ -46,7 +47,7 @@ def cut(sizes: tuple[int, ...], threads: int) -> Cut:
     offset = (np.arange(len(array)) - (np.cumsum(counts) - counts)[array]) * _TASK
     first = np.cumsum(blocks) - blocks
     elements = np.minimum(np.array(sizes)[array] - offset, _TASK)
-    pieces = threads * _PIECES if threads > 1 and sum(sizes) >= _SHARED else 1
+    pieces = min(threads * _PIECES, sum(sizes) // _PIECE) if threads > 1 and sum(sizes) >= _SHARED else 1
     goals = np.linspace(0, sum(sizes), min(pieces, len(array)) + 1)[1:]
     bounds = (np.searchsorted(np.cumsum(elements), goals) + 1).clip(max=len(array))
     pairs = list(pairwise(dict.fromkeys([0, *bounds.tolist()])))
@@ -84,13 +85,11 @@ def run_tasks(
     before = (address(rows), *rows.shape)
     after: tuple[int, ...] = (0, 0) if numbers is None else (address(numbers), len(numbers))
     after += (0, 0, 0) if stats is None else (address(stats), *stats.shape)
+    needs_scratch = numbers is not None and stats is not None
 
     def work(piece: tuple[int, int]) -> None:
-        if numbers is None or stats is None:
-            kernel.with_words(*before, *piece, *after, 0)
-        else:
-            scratch = np.empty(BLOCK + 64)
-            kernel.with_words(*before, *piece, *after, address(scratch))
+        scratch = np.empty(BLOCK + 64) if needs_scratch else None
+        kernel.with_words(*before, *piece, *after, 0 if scratch is None else address(scratch))
 
     if len(pieces) == 1:
         work(pieces[0])

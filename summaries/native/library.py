@@ -11,6 +11,7 @@ import ctypes
 import logging
 import os
 import platform
+import struct
 import sys
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,7 @@ __all__ = ["function", "is_available", "use"]
 
 _logger = logging.getLogger("summaries")
 _FOLDERS = ("summaries/native", "summaries/wire", "summaries/kinds", "optim/kernels")  # of what is compiled
+_ELF_HEADER = 64  # bytes
 _wanted: list[str] = []  # the setting of `use`, at most one
 
 
@@ -100,7 +102,20 @@ def _library() -> tuple[ctypes.CDLL, tuple[str, ...]] | None:
 def _loaded(path: str) -> ctypes.CDLL:
     if _is_stale(path):
         raise OSError(f"{path} was made of other sources; `make native` builds it again")
+    if _is_cut(path):
+        raise OSError(f"{path} is cut short: install gradledger again")
     return ctypes.CDLL(path)
+
+
+def _is_cut(path: str) -> bool:
+    """Whether a library for Linux lacks its end, as on a disk that was full: calling it would end the process."""
+    with open(path, "rb") as file:
+        head = file.read(_ELF_HEADER)
+    if not head.startswith(b"\x7fELF") or len(head) < _ELF_HEADER:
+        return False  # another system's, or no library: loading it raises an error
+    (start,) = struct.unpack_from("<Q", head, 40)
+    size, count = struct.unpack_from("<HH", head, 58)
+    return os.path.getsize(path) < int(start + size * count)
 
 
 def _is_stale(path: str) -> bool:

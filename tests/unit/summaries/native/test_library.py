@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,6 +54,18 @@ def test_a_damaged_library_is_told(tmp_path):
     done = run(MISSING, tmp_path, tmp_path / "run")
     assert "there is no compiled code, so plain Python does its work, many times slower: " in done.stderr
     assert wanted.file in done.stderr
+
+
+@pytest.mark.parametrize("left", [0.25, 0.5, 0.9, 0.999])
+@pytest.mark.skipif(sys.platform != "linux", reason="loading another system's library fails by itself")
+def test_a_library_that_is_cut_short_is_told(tmp_path, left):
+    """As on a disk that was full: loading or calling it would end the process."""
+    wanted = building.host()
+    whole = Path(library.DIRECTORY, wanted.file).read_bytes()
+    (tmp_path / wanted.file).write_bytes(whole[: int(left * len(whole))])
+    done = run(MISSING, tmp_path, tmp_path / "run")
+    assert done.stdout == "Run(1 file, 2 tags, 1 scalar, 0 faults)\n"
+    assert f"{wanted.file} is cut short: install gradledger again" in done.stderr
 
 
 def test_another_library_is_told(tmp_path):
