@@ -136,8 +136,7 @@ class GradientHook:
         self.report: StepReport | None = None
         self._optimizer = weakref.ref(optimizer)
         self._logging, self._selected, self._clip_norm, self._step = logging, selected, clip_norm, step
-        self._peers, self._global_norm = peers, global_norm
-        self._count = 0
+        self._peers, self._global_norm, self._count = peers, global_norm, 0
         self._losses: list[Any] = []  # of the coming step
         self._assigned: Any = None  # what `loss` is, if it was assigned
         self._made: tuple[Observation, Any] | None = None  # the step that is being made, and its loss
@@ -195,6 +194,7 @@ class GradientHook:
             self._take_loss(loss)
 
     def _take_loss(self, loss: Any) -> Any:
+        self._checks.loss(loss)
         self._losses.append(loss.detach() if hasattr(loss, "detach") else loss)
         return loss
 

@@ -29,13 +29,13 @@ class Backward(Check):
         self._values: Any = None  # of the smallest watched one, once they seem to be used again
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
-        if loop.closure:
-            return
         arrivals = loop.arrivals
         some = any(p.grad is not None for p in loop.stepped.values())
         none = not some and not any(p.grad is not None for p in loop.parameters.values())
         if self._sure("gone", none and arrivals.count > 0) == _SURE:
             yield _zeroed("None")
+        if loop.closure:
+            return
         if self._sure("idle", none and not arrivals.count) == _IDLE:
             yield Mistake("GL714", f"{counted(_IDLE, 'step')} were made without a gradient: nothing calls backward")
         if self._sure("piled", arrivals.on_leftovers) == _SURE:

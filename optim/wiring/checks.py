@@ -23,6 +23,7 @@ from optim.wiring.cuts import Cuts
 from optim.wiring.effect import StateLost, UpdatesLost
 from optim.wiring.health import NonFinite
 from optim.wiring.loop import Loop
+from optim.wiring.losses import LossBelowBound
 from optim.wiring.membership import Outside, RateZero, SteppedTwice, Untied, structural
 from optim.wiring.mistake import Check
 from optim.wiring.modes import EvaluationMode, told_of_evaluation
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Checks", "before_training"]
 
 _log = logging.getLogger("optim")
-_EVENTS = ("before_step", "after_step", "clipping", "unscaled", "other_step", "end")
+_EVENTS = ("before_step", "after_step", "clipping", "unscaled", "loss", "other_step", "end")
 _loops = itertools.count()  # that this process has begun to train
 
 
@@ -67,7 +68,7 @@ class Checks:
         loop.arrivals.watch([p for p in loop.stepped.values() if p.requires_grad])
         checks: list[Check] = [
             Untied(), RateZero(), Clipping(), Schedules(), EvaluationMode(), scaling.EveryStepSkipped(),
-            StateLost(first=first),
+            StateLost(first=first), LossBelowBound(),
         ]  # fmt: skip
         if not loop.sharded:
             checks += [Outside(), SteppedTwice(), Backward(), Cuts(), UpdatesLost(), NonFinite(), Replicas()]
@@ -93,6 +94,10 @@ class Checks:
         """
         if math.isfinite(bound) or math.isnan(order):
             self._ask("clipping", parameters)
+
+    def loss(self, loss: Any) -> None:
+        """The loop gives the loss of the coming step."""
+        self._ask("loss", loss)
 
     def unscaled(self, optimizer: Any, scaler: Any) -> None:
         """A GradScaler has unscaled the gradients of an optimizer."""

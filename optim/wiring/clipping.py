@@ -26,10 +26,11 @@ class Clipping(Check):
         self._scale = math.nan
 
     def clipping(self, loop: Loop, parameters: list[Any]) -> Iterator[Mistake]:
-        if any(id(parameter) in loop.stepped and parameter.grad is not None for parameter in parameters):
+        stepped = [parameter for parameter in parameters if id(parameter) in loop.stepped]
+        if any(parameter.grad is not None for parameter in stepped):
             self._since.add("clipped" if loop.arrivals.count or not loop.steps else "late")
-        elif not any(parameter.grad is not None for parameter in parameters):
-            self._since.add("nothing")
+        elif not stepped and not any(parameter.grad is not None for parameter in parameters):
+            self._since.add("nothing")  # what is stepped may have lost its gradients: GL713, GL714
         yield from ()
 
     def unscaled(self, loop: Loop, scaler: Any) -> Iterator[Mistake]:

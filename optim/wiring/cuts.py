@@ -23,15 +23,25 @@ if TYPE_CHECKING:
 __all__ = ["Cuts"]
 
 _MOST_CALLS = 5000  # that are followed: an unrolled network has many
+_LATEST = 4  # outputs whose values are looked for in what later modules are given
+_MOST_ELEMENTS = 2**20  # of such an output
+_LOOKED_FOR = 64  # elements
+_MOST_NODES = 1000  # of a graph that are looked at
+_FEWEST = 16  # different ones among them: fewer may be there by chance
 
 
 class _Call(NamedTuple):
-    """One call of a module: its inputs and outputs as (number of elements, whether they carry a graph)."""
+    """One call of a module: its inputs and outputs as (number of elements, whether they carry a graph).
+
+    Inputs that earlier modules were given, too, are left out. `holding` has the module whose output's values an input
+    has, but not its graph, if there is one.
+    """
 
     module: Any
     grad_enabled: bool
     inputs: list[tuple[int, bool]]
     outputs: list[tuple[int, bool]]
+    holding: Any = None
 
 
 class Cuts(Check):
@@ -40,6 +50,8 @@ class Cuts(Check):
     def __init__(self) -> None:
         self._suspects: dict[int, Any] = {}
         self._calls: list[list[_Call]] = [[]]  # those of each forward pass
+        self._latest: list[tuple[Any, Any, Any]] = []  # modules, what they gave with a graph, and its node
+        self._given: set[int] = set()  # where the memory is of what modules were given
         self._handles: list[Any] = []
 
     def after_step(self, loop: Loop) -> Iterator[Mistake]:
@@ -62,6 +74,7 @@ class Cuts(Check):
         self._calls = []
 
     def end(self, loop: Loop) -> Iterable[Mistake]:
+        self._latest = []
         while self._handles:
             self._handles.pop().remove()
         return ()
@@ -73,22 +86,64 @@ class Cuts(Check):
 
     def _begins(self, module: Any, inputs: Any) -> None:
         self._calls.append([])
+        self._latest, self._given = [], set()
 
     def _called(self, module: Any, inputs: Any, named: Any, outputs: Any) -> None:
         if len(self._calls[-1]) >= _MOST_CALLS:
             return
-        ins = [*_tensors(inputs), *_tensors(named)]
-        self._calls[-1].append(_Call(module, torch.is_grad_enabled(), ins, list(_tensors(outputs))))
+        ins, outs = [*_tensors(inputs), *_tensors(named)], list(_tensors(outputs))
+        holding = None
+        if torch.is_grad_enabled():
+            ins = [value for value in ins if value.requires_grad or value.data_ptr() not in self._given]
+            self._given.update(value.data_ptr() for value in ins if not value.requires_grad)
+            found = (m for m, given, node in self._latest[::-1] if any(_is_cut(given, node, value) for value in ins))
+            holding = next(found, None)
+            short = [out for out in outs if out.requires_grad and out.numel() <= _MOST_ELEMENTS]
+            self._latest = [*self._latest, *((module, out.detach(), out.grad_fn) for out in short)][-_LATEST:]
+        self._calls[-1].append(_Call(module, torch.is_grad_enabled(), _described(ins), _described(outs), holding))
 
 
 def _lacks(parameter: Any) -> bool:
     return parameter.requires_grad and parameter.grad is None and "_fsdp_flattened" not in parameter.__dict__
 
 
-def _tensors(values: Any) -> Iterator[tuple[int, bool]]:
+def _described(tensors: list[Any]) -> list[tuple[int, bool]]:
+    return [(tensor.numel(), tensor.requires_grad) for tensor in tensors]
+
+
+def _is_cut(given: Any, node: Any, value: Any) -> bool:
+    """Whether an input has an output's values, or all of them beside others, and is not made of it by its graph."""
+    if not value.requires_grad:
+        return _has_of(given, value)
+    return value.numel() > given.numel() and _has_of(value, given) and not _leads_to(value.grad_fn, node)
+
+
+def _leads_to(node: Any, wanted: Any) -> bool:
+    """Whether one node of a graph is made of another; taken to be so if that takes long to find out."""
+    seen, waiting = set[Any](), [node]
+    while waiting and len(seen) < _MOST_NODES:
+        if (now := waiting.pop()) is wanted:
+            return True
+        if now is not None and now not in seen:
+            seen.add(now)
+            waiting += [after for after, _ in now.next_functions]
+    return bool(waiting)
+
+
+def _has_of(given: Any, value: Any) -> bool:
+    """Whether an input has the values of an output, as after `detach`, by way of NumPy, pooled, or in part."""
+    if given.device != value.device or given.dtype != value.dtype:
+        return False
+    flat = value.reshape(-1)
+    some = flat[:: max(1, flat.numel() // (2 * _LOOKED_FOR))]
+    some = some[(some != 0) & (some.abs() != 1)].unique()[:_LOOKED_FOR]
+    return len(some) >= _FEWEST and bool(torch.isin(some, given).all())
+
+
+def _tensors(values: Any) -> Iterator[Any]:
     if isinstance(values, torch.Tensor):
         if values.is_floating_point():
-            yield values.numel(), values.requires_grad
+            yield values
     elif isinstance(values, dict):
         yield from _tensors(list(values.values()))
     elif isinstance(values, (list, tuple)):
@@ -100,6 +155,7 @@ def _told(loop: Loop, calls: list[_Call], suspects: dict[int, Any]) -> Iterator[
     """What one forward pass shows of the parameters without gradients."""
     before: dict[int, Any] = {}  # the suspects whose modules have run
     carried: dict[int, str] = {}  # number of elements → the module whose output had a graph, since the first of them
+    givers: dict[int, str] = {}  # these modules, by their ids
     modules = {id(module): name or "the model" for name, module in loop.model.named_modules()}
     seen: set[int] = set()
     for call in calls:
@@ -107,18 +163,22 @@ def _told(loop: Loop, calls: list[_Call], suspects: dict[int, Any]) -> Iterator[
             carried.clear()
         seen.add(id(call.module))
         own = {id(p): p for p in call.module.parameters(recurse=False) if id(p) in suspects}
-        fed = [size for size, graph in call.inputs if not graph and size in carried]
-        cut = fed and not own and call.grad_enabled and not any(graph for _, graph in call.inputs)
+        fed = [carried[size] for size, graph in call.inputs if not graph and size in carried]
+        fed += [givers[key] for key in (id(call.holding),) if key in givers]
+        whole = not any(graph for _, graph in call.inputs) or id(call.holding) in givers
+        cut = fed and not own and call.grad_enabled and whole
         if cut and any(p.grad is not None for p in call.module.parameters()):
             names = loop.named(before.values())
-            producer, consumer = carried[fed[0]], modules.get(id(call.module), "")
+            producer, consumer = fed[-1], modules.get(id(call.module), "")
             message = f"no gradient reaches {listed(names)}: the graph is cut between {producer} and {consumer}"
             yield Mistake("GL711", message, names)
             return
         if call.grad_enabled:
             before.update(own)
         if before and call.grad_enabled:
-            carried.update((size, modules.get(id(call.module), "")) for size, graph in call.outputs if graph)
+            given = {size: modules.get(id(call.module), "") for size, graph in call.outputs if graph}
+            carried.update(given)
+            givers.update((id(call.module), name) for name in given.values())
     yield from _without_graph(loop, calls, suspects)
 
 

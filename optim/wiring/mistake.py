@@ -14,10 +14,11 @@ __all__ = ["NAMES", "Check", "Mistake"]
 NAMES = {
     "GL701": "not-in-optimizer", "GL702": "replaced-parameters", "GL703": "weights-untied", "GL704": "rate-zero",
     "GL705": "stepped-twice", "GL711": "gradients-cut", "GL712": "gradients-pile-up", "GL713": "gradients-zeroed",
-    "GL714": "step-without-backward", "GL721": "clipped-late", "GL722": "clipped-while-scaled",
-    "GL723": "clipped-nothing", "GL724": "schedule-first", "GL725": "schedule-ended", "GL726": "schedule-unused",
-    "GL727": "evaluation-mode", "GL728": "every-step-skipped", "GL731": "updates-lost", "GL732": "state-lost",
-    "GL741": "non-finite-state", "GL742": "batches-of-one", "GL743": "batches-repeat", "GL751": "replicas-differ",
+    "GL714": "step-without-backward", "GL715": "loss-below-bound", "GL721": "clipped-late",
+    "GL722": "clipped-while-scaled", "GL723": "clipped-nothing", "GL724": "schedule-first",
+    "GL725": "schedule-ended", "GL726": "schedule-unused", "GL727": "evaluation-mode", "GL728": "every-step-skipped",
+    "GL731": "updates-lost", "GL732": "state-lost", "GL741": "non-finite-state", "GL742": "batches-of-one",
+    "GL743": "batches-repeat", "GL751": "replicas-differ",
 }  # fmt: skip
 """The audit's rules of this family, by code: what they are called is a part of the tags that are written."""
 
@@ -60,6 +61,10 @@ class Check:
 
     def unscaled(self, loop: Loop, scaler: Any) -> Iterable[Mistake]:
         """A GradScaler has unscaled the optimizer's gradients."""
+        return ()
+
+    def loss(self, loop: Loop, loss: Any) -> Iterable[Mistake]:
+        """The loop has given the loss of the coming step."""
         return ()
 
     def other_step(self, loop: Loop, optimizer: Any) -> Iterable[Mistake]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from optim.wiring.loop import alive, rates
+from optim.wiring.membership import shared
 from optim.wiring.mistake import Check, Mistake
 from summaries.words import counted
 
@@ -25,6 +27,7 @@ _LATE_STEPS = 3
 _SHORT = 200  # steps of a schedule that counts epochs rather than batches
 _EPOCHS = 2  # without a step of any schedule
 _SETTLED = 3  # steps after which it is seen how often a schedule steps
+_OTHERS = 2  # the step at which schedules of other optimizers are looked for
 
 
 class Schedules(Check):
@@ -35,6 +38,10 @@ class Schedules(Check):
         self._epochs: list[int] = []  # batches of the data loaders
         self._highest = self._gone = 0.0
         self._counts: list[int] = []  # how often the schedule has stepped, at the last steps of the optimizer
+        self._others: list[
+            tuple[weakref.ref[Any], int]
+        ] = []  # of other optimizers of the same parameters, and their counts at first
+        self._stepping: set[int] = set()  # the ids of other optimizers that step
         self._told = False
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
@@ -47,6 +54,24 @@ class Schedules(Check):
             for mistake in self._ended(loop):
                 self._told = True
                 yield mistake
+        if self._schedules is None:
+            yield from self._elsewhere(loop)
+
+    def other_step(self, loop: Loop, optimizer: Any) -> Iterable[Mistake]:
+        self._stepping.add(id(optimizer))
+        return ()
+
+    def _elsewhere(self, loop: Loop) -> Iterator[Mistake]:
+        """GL726 of a schedule that sets the rates of an optimizer which nobody steps any more."""
+        if loop.steps == _OTHERS:
+            every = [s for s in alive(torch.optim.lr_scheduler.LRScheduler) if hasattr(s, "optimizer")]
+            self._others = [(weakref.ref(s), _count(s)) for s in every if shared(loop.optimizer, s.optimizer)]
+        for reference, first in self._others:
+            schedule = reference()
+            idle = schedule is not None and id(schedule.optimizer) not in self._stepping
+            if idle and _count(schedule) == first + _OTHERS:
+                message = f"{_name(schedule)} steps, and the rates that it sets are those of another optimizer, which "
+                yield Mistake("GL726", f"{message}does not step: make it of the one that does")
 
     def _first(self, loop: Loop) -> Iterator[Mistake]:
         first = [schedule for schedule in self._schedules or () if _count(schedule) == 1]
@@ -64,7 +89,10 @@ class Schedules(Check):
         for schedule in (self._schedules or ())[:1]:
             self._counts = [*self._counts[-_SETTLED + 1 :], _count(schedule)]
             each = len(self._counts) == _SETTLED and self._counts[-1] - self._counts[0] == _SETTLED - 1
-            if each and (what := too_fast(schedule, min(self._epochs, default=0))):
+            what = too_fast(schedule, min(self._epochs, default=0))
+            if self._epochs and loop.arrivals.count == 1 and loop.steps == max(self._epochs) + 2:
+                what = what or all_early(schedule, max(self._epochs))
+            if each and what:
                 yield Mistake("GL725", f"{_name(schedule)} steps at each batch, as if it were an epoch: {what}")
             if self._epochs and loop.steps == _EPOCHS * max(self._epochs) + 2 and self._unused():
                 yield _unused(schedule, loop)
@@ -111,6 +139,15 @@ def too_fast(schedule: Any, of_epoch: int) -> str:
     if lost < min(of_epoch, _SHORT) or (count >= lost and horizon <= 2 * _SHORT):
         return f"at step {horizon:,} its rate is a millionth of the first"
     return ""
+
+
+def all_early(schedule: Any, of_epoch: int) -> str:
+    """What shows the same of milestones that all lie in the first epoch, once there is a second one; "" if not."""
+    milestones = sorted(getattr(schedule, "milestones", ()))
+    falls = type(schedule).__name__ == "MultiStepLR" and schedule.gamma < 1
+    if not falls or not milestones or milestones[-1] > of_epoch or milestones[-1] > _SHORT:
+        return ""
+    return f"its last milestone, {milestones[-1]}, lies within the first epoch of {of_epoch:,} batches"
 
 
 def _count(schedule: Any) -> int:

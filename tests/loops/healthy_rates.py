@@ -1,11 +1,12 @@
 """Healthy loops with schedules, scalers, low precision and restarts."""
 
 import copy
+import itertools
 
 import torch
 from loops.healthy import healthy
 from loops.mistakes import adam, scaled, steps
-from loops.programs import program
+from loops.programs import F, program
 from torch.optim import lr_scheduler
 
 
@@ -156,3 +157,21 @@ def steps_count_examples(name, watch):
     now = [0]
     watch(optimizer, p.model, step=lambda: now[0] + 32)
     steps(p, optimizer, 10, after=lambda _: now.__setitem__(0, now[0] + 32))
+
+
+@healthy("gaussian", "gain", "cross entropy", "picked")
+def losses_that_may_be_negative(name, watch):
+    p = program("flat")
+    optimizer = adam(p)
+    hook = watch(optimizer, p.model)
+    for x, y in itertools.islice(p.data, 10):
+        optimizer.zero_grad()
+        out = p.model(x)
+        loss = {
+            "gaussian": lambda out, y: F.gaussian_nll_loss(out[:, 0], y / 1e3, torch.full((len(y),), 1e-3)),
+            "gain": lambda out, y: (F.cross_entropy(out, y, reduction="none") * torch.randn(len(y))).mean(),
+            "cross entropy": lambda out, y: F.nll_loss(out.log_softmax(1), y),
+            "picked": lambda out, y: -F.nll_loss(out.log_softmax(1), y),
+        }[name](out, y)
+        hook.loss(loss).backward()
+        optimizer.step()

@@ -2,9 +2,10 @@
 
 import copy
 import functools
+import itertools
 
 import torch
-from loops.programs import nn, program
+from loops.programs import F, nn, program
 
 MISTAKES = []
 """(what it is, the code, the step at which it can be known, the loop): a loop is given what attaches to it."""
@@ -207,6 +208,19 @@ def zeros_after_backward(name, watch):
     steps(p, optimizer, before=lambda _: optimizer.zero_grad(set_to_none=False))
 
 
+@mistake("GL713", 1, "flat")
+def zero_grad_before_clipping(name, watch):
+    p = program(name)
+    optimizer = adam(p)
+    watch(optimizer, p.model)
+
+    def before(i):
+        optimizer.zero_grad()
+        torch.nn.utils.clip_grad_norm_(p.parameters(), 1.0)
+
+    steps(p, optimizer, before=before)
+
+
 @mistake("GL714", 2, "flat", "transformer")
 def backward_is_called_once_only(name, watch):
     p = program(name)
@@ -235,3 +249,28 @@ def each_gradient_is_used_twice(name, watch):
     optimizer = adam(p)
     watch(optimizer, p.model)
     steps(p, optimizer, after=lambda _: optimizer.step())
+
+
+@mistake("GL715", 2, "flat", "lstm")
+def scores_are_given_as_log_probabilities(name, watch):
+    p = program(name)
+    optimizer = adam(p)
+    hook = watch(optimizer, p.model)
+    for x, y in itertools.islice(p.data, 8):
+        optimizer.zero_grad()
+        loss = F.nll_loss(p.model(x).softmax(1), y) / 2
+        loss.backward()
+        hook.loss(loss)
+        optimizer.step()
+
+
+@mistake("GL715", 2, "flat")
+def labels_of_minus_one_and_one(name, watch):
+    p = program(name)
+    optimizer = adam(p, 0.1)
+    hook = watch(optimizer, p.model)
+    for x, _ in itertools.islice(p.data, 8):
+        optimizer.zero_grad()
+        loss = F.binary_cross_entropy_with_logits(p.model(x), torch.full((len(x), 10), -1.0))
+        hook.loss(loss).backward()
+        optimizer.step()

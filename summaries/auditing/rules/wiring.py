@@ -31,6 +31,7 @@ _TOLD = (
     ("GL712", "gradients-pile-up", _E, "Gradients are never zeroed: each step repeats all earlier ones."),
     ("GL713", "gradients-zeroed", _E, "Gradients are zeroed between backward and step."),
     ("GL714", "step-without-backward", _E, "Steps are made without gradients of their own."),
+    ("GL715", "loss-below-bound", _E, "The loss is negative, and by its formula cannot be."),
     ("GL721", "clipped-late", _W, "Gradients are clipped after the step that uses them."),
     ("GL722", "clipped-while-scaled", _E, "Gradients are clipped before GradScaler has unscaled them."),
     ("GL723", "clipped-nothing", _W, "What the loop clips has no gradients."),
