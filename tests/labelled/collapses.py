@@ -57,3 +57,30 @@ def discriminator_wins(rng, n, noise):
 def rate_dies(rng, n, noise):
     loss = np.maximum(decay(n, 2.5, 1.9, 0.05), decay(n, 2.5, 1.9, 0.05)[n // 8])
     return {"train/loss": columns(noisy(rng, loss, noise)), "lr": columns(1e-2 * np.exp(-np.arange(n) / (0.02 * n)))}
+
+
+def straight_line(rng, n, noise):
+    """A rate a hundred times too low, of a loss that is no cross-entropy."""
+    k = max(n // 10, 10)
+    level = 44 - 3 * np.arange(n) / n
+    return {
+        "train/loss": columns(noisy(rng, level, noise / 10)),
+        "val/loss": columns(level[:: n // k], np.arange(len(level[:: n // k])) * (n // k)),
+    }
+
+
+def unshuffled(rng, n, noise):
+    """Data that lie sorted by class: each epoch is a wave."""
+    wave = 1 + 0.5 * np.sin(2 * np.pi * 14 * np.arange(n) / n)
+    return {"train/loss": columns(noisy(rng, wave * decay(n), min(noise, 0.1)))}
+
+
+def relapses(rng, n, noise):
+    """What was learnt is undone in part, and the validation shows it, too."""
+    k = max(n // 10, 12)
+    level = decay(n) + 0.3 * (np.arange(n) > 0.6 * n)
+    at = np.arange(k) * n // k
+    return {
+        "train/loss": columns(noisy(rng, level, noise)),
+        "val/loss": columns(noisy(rng, level[at], noise / 5), at),
+    }

@@ -54,7 +54,7 @@ def test_anywhere_within(data):
     limits = {}
     for name, threshold in RULES[code].thresholds.items():
         low, high = extremes(threshold)
-        values = st.integers(low, 40) if threshold.whole else st.floats(low, high)
+        values = st.integers(low, max(low, 40)) if threshold.whole else st.floats(low, high)
         limits[name] = data.draw(values, name)
     run = short_run(data.draw(st.integers(1, 80)), data.draw(st.integers(0, 1000)))
     audit_run("run", run, Config(select=(code,), thresholds={code: limits}), [run])

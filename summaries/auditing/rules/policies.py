@@ -11,6 +11,7 @@ from summaries.auditing.claims import Level, Lost, Point, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import trend_between, typical
+from summaries.auditing.statistics.descent import Descent
 from summaries.robust import block_medians, blocks, changes, median, sigma
 from summaries.words import beside
 
@@ -26,12 +27,14 @@ _TREND = 4  # levels from the best one on, in which a trend can show
 _KEPT = 0.5  # of the range of a reward: what has been learnt, and is kept
 _RARE, _NEAR = 1e-3, 20  # of the updates; points of a reward on each side of one
 _FAR = 3  # standard deviations of a random walk, or of a level
+_LARGE = 0.3  # of a positive reward
 _MANY = 10  # times `min_rewards`: enough to show that a reward falls from the start
 _SURE = 2.0  # standard deviations of a trend by chance
 _ENTROPY = re.compile(r"(?:.*[/_. -])?(?:policy[_-])?entropy(?:[_-]loss)?", re.IGNORECASE)
 _NO_POLICY = re.compile(r"cross|coef|target|alpha", re.IGNORECASE)
 _OF_AN_UPDATE = re.compile(r"(?:.*[/_. -])?approx_?kl(?:_.*)?", re.IGNORECASE)
 _HARDER = re.compile(r"lesson|curriculum|terrain|difficulty", re.IGNORECASE)
+_EXPLAINED = re.compile(r"(?:.*[/_. -])?explained_var(?:iance)?", re.IGNORECASE)
 _KL = re.compile(r"(?:.*[/_. -])?(?:approx_?kl|kl(?:_div(?:ergence)?)?)", re.IGNORECASE)
 
 
@@ -41,6 +44,8 @@ class PolicyCollapseLimits(Limits):
     share: float = proportion(0.05)  # of the early entropy
     lost: float = proportion(0.75)  # of the gain
     gain: float = at_least(0, 0.5)  # of the first level
+    explained: float = proportion(0.02)  # of the variance of returns: a critic that knows nothing
+    still: float = proportion(0.02)  # of an entropy: all that its levels move
     min_points: int = whole(10, 5)  # of an entropy
     min_rewards: int = whole(12, 12)  # points of a reward
     max_kl: float = above(0, 10.0)  # in nats, of one update
@@ -54,7 +59,7 @@ def policy_collapse(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     if not run.moving_target:
         return
     lost = list(_reward_lost(run, limit))
-    yield from lost or _falls_throughout(run, limit)
+    yield from lost or list(_falls_throughout(run, limit)) or _learns_nothing(run, limit)
     yield from _leaps(run, limit)
     yield from _stops(run, limit)
     yield from _explores_no_more(run, limit)
@@ -151,13 +156,16 @@ def _is_no_walk(value: Floats, high: int, low: int) -> bool:
 def _falls_throughout(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     """Find a reward that falls from the start to the end, in many points."""
     signal = run.main
-    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < _MANY * limit.min_rewards:
+    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < 2 * limit.min_rewards:
         return
     series = signal.finite
     n = len(series)
     first, second, third = (Level.of(signal.tag, series, i * n // 3, (i + 1) * n // 3 - 1) for i in range(3))
     noise = sigma(changes(series.value))
     far = first.value > second.value > third.value and first.value - third.value > 2 * noise
+    if n < _MANY * limit.min_rewards:  # few points tell only of a fall that is large
+        far = far and signal.descent.jitter < (first.value - third.value) / _FAR
+        far = far and third.value < (1 - _LARGE) * first.value
     if far and trend_between(series, first.first, third.last) < -2 * _SURE:
         yield Hit(
             (Shift.of(first, third, "falls"), " from the first third to the last: the policy becomes worse"),
@@ -166,6 +174,47 @@ def _falls_throughout(run: Signals, limit: PolicyCollapseLimits) -> Hits:
             {"first third": first.value, "last third": third.value},
             severity=None if any(map(_HARDER.search, run.all)) else Severity.WARNING,
         )
+
+
+def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
+    """Find a reward that does not rise, of a policy that stays as random as it was, or fails nearly always."""
+    signal = run.main
+    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < limit.min_rewards:
+        return
+    series = signal.finite
+    value, n = series.value, len(series)
+    first, last = Level.of("", series, 0, n // 3 - 1), Level.of("", series, n - n // 3, n - 1)
+    low, high = float(value.min()), float(value.max())
+    rises = Descent(-value).trend < -_SURE or last.value - first.value > sigma(changes(value))
+    fails = n >= 3 * limit.min_rewards and max(first.value, last.value) < low + (1 - limit.lost) * (high - low)
+    rests = _rests(run, limit)
+    if rises or not (fails or rests):
+        return
+    why = f"; nor does {rests}" if rests else f"; at best it is {high:.4g}"
+    yield Hit(
+        (f"{signal.tag} does not rise: about ", first, " in the first third, about ", last, f" in the last{why}"),
+        (signal.tag,),
+        series.step,
+        {"first third": first.value, "last third": last.value},
+        severity=Severity.WARNING,
+    )
+
+
+def _rests(run: Signals, limit: PolicyCollapseLimits) -> str:
+    """The tag of an entropy that stays where it was, or of an estimate of the KL divergence that is as good as none."""
+    for signal in run.judged:
+        value = signal.finite.value
+        size = np.abs(value)
+        if len(size) < limit.min_points or _NO_POLICY.search(signal.tag):
+            continue
+        level = Descent(value).level if _EXPLAINED.fullmatch(signal.tag) else Descent(size).level
+        if _ENTROPY.fullmatch(signal.tag) and 0 < np.ptp(level) < limit.still * level.min():
+            return f"{signal.tag} move"
+        if _EXPLAINED.fullmatch(signal.tag) and level[len(level) // 2 :].max() < limit.explained:
+            return f"{signal.tag} leave zero"
+        if _KL.fullmatch(signal.tag) and 0 < median(size) < limit.min_kl:
+            return f"{signal.tag} leave zero"
+    return ""
 
 
 def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Hits:

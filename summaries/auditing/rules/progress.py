@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.signals.loss_names import words
+from summaries.auditing.signals.loss_names import VALIDATION, words
 from summaries.auditing.statistics.course import Course
 from summaries.robust import block_medians, median, monotone_trend
 
 if TYPE_CHECKING:
-    from summaries.auditing.signals.signals import Signals
+    from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
-__all__ = ["is_early", "learns", "learns_since"]
+__all__ = ["is_early", "learns", "learns_since", "rate_in_words", "validations"]
 
+_VALIDATION = re.compile(rf"\b{VALIDATION}\b")
 _FEW = 5  # points that show a level
 _BLOCKS = 30
-_MANY = 200  # points: as many steps a training takes to begin
+_MANY = 200  # steps: as many steps a training takes to begin
 _SECS_OF_AN_EPOCH = 5.0  # from point to point, at least
 _SURE = 2.0  # standard deviations of a trend by chance
 _SIGMAS, _WORTHWHILE = 4.0, 0.1  # standard errors, and the share of the level, that a fall must be
@@ -54,9 +56,22 @@ def learns_since(run: Signals, step: int) -> bool | None:
     return None if ends <= began else False
 
 
+def validations(run: Signals) -> list[Signal]:
+    """The losses and metrics that are measured on other data than those of the training."""
+    metrics = (signal for signal in run.of("metric") if _VALIDATION.search(words(signal.tag)))
+    return [*run.of("validation_loss"), *metrics]
+
+
 def is_early(run: Signals, series: Series) -> bool:
-    """Whether a loss has few points of single steps so far, not of epochs: many runs are flat before they learn."""
-    by_epochs = any(2 * len(signal) >= len(series) for signal in run.of("validation_loss"))
-    if len(series) >= _MANY or by_epochs or "epoch" in words(series.tag).split():
+    """Whether a loss has few steps so far, and its points are not of epochs: many runs are flat before they learn."""
+    by_epochs = any(2 * len(signal) >= len(series) for signal in validations(run))
+    many = len(series) and max(len(series), int(series.step[-1] - series.step[0])) >= _MANY
+    if many or by_epochs or "epoch" in words(series.tag).split():
         return False
     return median(np.diff(series.wall_time)) < _SECS_OF_AN_EPOCH
+
+
+def rate_in_words(run: Signals) -> str:
+    """The highest learning rate, to end a sentence with; "" if none is logged."""
+    rates = [signal.finite.value.max() for signal in run.of("learning_rate") if len(signal.finite)]
+    return f"; the learning rate is {max(rates):.3g} at most" if rates else ""

@@ -9,9 +9,12 @@ from summaries.auditing.rules.losses import (
     not_decreasing,
     overfitting,
     parts,
+    slow,
     stalled,
     unbounded,
+    unstable,
     validations,
+    waves,
 )
 from summaries.auditing.rules.optimizers import dead_rates, precursors, rates, updates
 from summaries.auditing.rules.rule import Rule
@@ -21,7 +24,7 @@ __all__ = ["BETWEEN_RANKS", "RULES"]
 
 _MODULES = (
     files, steps, pauses, incidents, moments, not_decreasing, overfitting, stalled, divergence, chance,
-    unbounded, validations, parts, norms,
+    unbounded, validations, parts, slow, waves, unstable, norms,
     variables, histograms, clipping, updates, precursors, rates, dead_rates, policies, baseline, ranks, wiring,
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ from summaries.auditing.signals.loss_names import words
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["WORD_ROLES", "is_on_another_axis", "role_by_words", "without_split"]
+__all__ = ["WORD_ROLES", "higher_is_better", "is_on_another_axis", "role_by_words", "without_split"]
 
 WORD_ROLES = frozenset({"reward", "episode_length", "metric", "housekeeping", "other_axis"})
 """The roles that this module tells."""
@@ -28,6 +28,9 @@ _METRIC = re.compile(
     r"auroc|auprc|roc|m?ap|map ?\d+|m?io ?u|dice|jaccard|kappa|mcc|psnr|ssim|ms ssim|bleu\d?|rouge\w*|meteor|cider|"
     r"wer|cer|fid|inception score|r ?2|smape|mape|mase|ndcg|mrr|hits?|perplexity|ppl|spearman\w*|pearson\w*|"
     r"success(?: rate)?|win rate)\b"
+)
+_HIGHER = re.compile(
+    r"\b(?:acc\w*|precision|recall|f ?1|m?ap|map \d+|auc|auroc|m?io ?u|dice|r ?2|bleu\d?|rouge\w*|success(?: rate)?)\b"
 )
 _COUNTER = (
     r"(?:(?:train|training|trainer|val|valid|validation|eval|test|total|global|current|cur|num|number|of|n|env|agent|"
@@ -68,6 +71,15 @@ def is_on_another_axis(tag: str, tags: Collection[str]) -> bool:
     """
     match = _AXES.fullmatch(tag)
     return match is not None and any(f"{match[1]}{axis}" in tags for axis in ("", "/step", "/frame"))
+
+
+def higher_is_better(tag: str) -> bool:
+    """Whether the words of a tag name a metric that is 1, or 100 %, at best, such as an accuracy.
+
+    >>> higher_is_better("val/acc"), higher_is_better("val/wer")
+    (True, False)
+    """
+    return _HIGHER.search(words(tag)) is not None
 
 
 def without_split(tag: str) -> str:

@@ -19,6 +19,7 @@ from summaries.auditing.signals.objectives import (
     trained_with,
 )
 from summaries.auditing.signals.tags import Meaning
+from summaries.auditing.statistics.descent import Descent
 from summaries.reading.restarts import Standing, standing
 from summaries.reading.series import Series
 from summaries.storage.names import whole_name
@@ -81,6 +82,11 @@ class Signal:
     def finite(self) -> Series:
         """The points that stand and are finite."""
         return _those(self.standing, np.isfinite(self.standing.value))
+
+    @cached_property
+    def descent(self) -> Descent:
+        """What rules of learning see of the finite points, of which there must be two: levels, and their trend."""
+        return Descent(self.finite.value)
 
 
 def _those(series: Series, chosen: Bools) -> Series:

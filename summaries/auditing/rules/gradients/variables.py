@@ -96,7 +96,7 @@ def _together(found: dict[str, Hit]) -> Hits:
     first = min(int(hit.steps[0]) for hit in hits if hit.steps is not None)
     yield Hit(
         f"the gradients of {len(names)} variables, from {names[0]} to {names[-1]}, have norms of {min(norms):.3g} to"
-        f" {max(norms):.3g} where others have {max(others):.3g}",
+        f" {max(norms):.3g} where others have {max(others):.3g}, since step {first}",
         [tag for hit in hits for tag in hit.tags],
         (first, max(int(hit.steps[-1]) for hit in hits if hit.steps is not None)),
         {**min(hits, key=lambda hit: hit.evidence["norm"]).evidence, "variables": len(names)},

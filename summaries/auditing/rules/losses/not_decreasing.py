@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
-RULES = Ruleset("loss", "validation_loss", "metric")
+RULES = Ruleset("loss", "validation_loss", "metric", "auxiliary_loss")
+_OF_SHARES = 5  # times a small change: what biases alone bring, while the same class is told of all
 _FEW = 5  # levels that show a trend
 _BEGINNING = 0.1  # of the steps: a run that starts later may have learnt before
 _BACK = 2  # standard deviations: an end that is no further below the start is no progress
@@ -42,6 +43,7 @@ class LossNotDecreasingLimits(Limits):
     sigmas: float = above(0, 4.0)  # standard errors: a loss that falls further has learnt
     max_decline: float = at_least(0, 0.04)  # of the level: what a loss may fall, with its noise, and be certain not to
     max_hidden: float = at_least(0, 0.2)  # of the level: what noise may hide; beyond that there is no telling
+    opponents: float = proportion(0.05)  # of the level: the range of the levels of two opponents' losses
     still: float = at_least(0, 0.001)  # of the level: the range of validations that are all the same
     min_validations: int = whole(4, 2)  # of a loss
     min_shares: int = whole(9, 4)  # of a metric that is a share, such as an accuracy
@@ -54,6 +56,7 @@ class LossNotDecreasingLimits(Limits):
 def loss_not_decreasing(run: Signals, limit: LossNotDecreasingLimits) -> Hits:
     """The loss does not go down over the whole run."""
     if run.moving_target:
+        yield from _opponents_rest(run, limit)
         return
     hit, is_low, signal = None, False, run.objective
     if signal is not None:
@@ -69,6 +72,23 @@ def loss_not_decreasing(run: Signals, limit: LossNotDecreasingLimits) -> Hits:
         hit = _not_moved(run, limit) or hit
     if hit is not None:
         yield hit
+
+
+def _opponents_rest(run: Signals, limit: LossNotDecreasingLimits) -> Hits:
+    """Find two opponents whose losses both stay where they were: neither learns."""
+    losses = [signal for signal in run.of("auxiliary_loss", "loss") if len(signal.finite) >= 2 * limit.few_points]
+    levels = [signal.descent.level for signal in losses]
+    if len(losses) < 2 or run.of("reward"):  # noqa: PLR2004 - opponents
+        return
+    if all(np.ptp(level) < limit.opponents * np.abs(level).min() for level in levels):
+        series = losses[0].finite
+        what = f"{losses[0].tag} hardly changes in {len(series)} points: ", *_ends(series, losses[0].tags)
+        yield Hit(
+            (*what, f"; nor does {losses[1].tag}"),
+            [signal.tag for signal in losses],
+            series.step,
+            _range(series.value),
+        )
 
 
 def _is_no_more_than_a_note(hit: Hit | None) -> bool:
@@ -113,7 +133,11 @@ def _not_moved(run: Signals, limit: LossNotDecreasingLimits) -> Hit | None:
             continue
         trained = run if run.training is None else run.training
         objective = trained.objective
-        if objective is None or _has_fallen(objective.finite.value, limit) or _validates_better(run, limit):
+        is_share = signal.meaning.role == "metric"
+        if objective is None or _validates_better(run, _OF_SHARES * limit.no_change if is_share else limit.no_change):
+            return None
+        value_then = objective.finite.value
+        if _has_fallen(value_then[len(value_then) // 4 :] if is_share else value_then, limit):
             return None
         name = objective.tag if trained is run else f"{objective.tag} of {trained.name}"
         what = f"hardly changes in {len(value)} validations: ", *_ends(series, signal.tags)
@@ -143,10 +167,10 @@ def _is_still(signal: Signal, value: Floats, limit: LossNotDecreasingLimits) -> 
     return bool(len(value) >= limit.min_validations and value.any() and np.ptp(value) <= still)
 
 
-def _validates_better(run: Signals, limit: LossNotDecreasingLimits) -> bool:
+def _validates_better(run: Signals, share: float) -> bool:
     """Whether a validation loss, which has no noise, came down by more than a small part of its level."""
     values = [signal.finite.value for signal in run.of("validation_loss") if len(signal.finite)]
-    return any(value[0] - value.min() > limit.no_change * abs(median(value)) for value in values)
+    return any(value[0] - value.min() > share * abs(median(value)) for value in values)
 
 
 def _has_fallen(value: Floats, limit: LossNotDecreasingLimits) -> bool:

@@ -27,6 +27,8 @@ RULES = Ruleset()
 _FEW = 5  # levels that show a trend
 _NEARLY_ALL = 0.95  # of the validations since the best ones, that are worse
 _NONE = 10.0  # times smaller than another: such a change counts as none
+_PART = 0.6  # of `min_rise`, that is enough then
+_CERTAIN = 4.0  # Z of a trend in which hardly any level is out of order
 _BLOCKS = 12  # levels of a validation loss
 _BACK, _HALF_BACK = 3, 2  # parts of a rise: the last third, and two thirds, of the levels stay above the first of them
 _AHEAD = 0.1  # of the steps ahead: as far back are the points that tell a level, which later ones may leave at a jump
@@ -80,6 +82,12 @@ def _rises_for_good(cut: Blocks, values: Floats, rise: float, error: float, limi
         return every and rise >= max(limit.large * lowest, limit.sigmas * scatter_about_trend(since))
     least = limit.min_rise * lowest * (1 if best else 2)
     rises = monotone_trend(since) >= limit.trend
+    if (
+        monotone_trend(since) >= _CERTAIN
+        and never_back
+        and rise >= max(_PART * limit.min_rise * lowest, limit.sigmas * error)
+    ):
+        return True  # whatever its course, also if it rises from the first one on
     if (rises or never_back) and rise >= max(2 * least, limit.sigmas / 2 * error):
         return True
     if since[-(len(since) // 3) :].min() < level[best] + rise / _BACK:

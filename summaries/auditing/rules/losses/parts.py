@@ -12,7 +12,7 @@ from summaries.auditing.claims import Level, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.loss_names import words
-from summaries.robust import median
+from summaries.robust import since
 
 if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signals
@@ -20,24 +20,28 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
+_MOST = 0.9  # of the points that are as good as nothing: some batches may be hard
 _LATENT = re.compile(r"\b(?:kld?(?: div(?:ergence)?)?(?: loss)?|(?:train|val|loss)? ?kl)\b")
 _OPPONENT = re.compile(r"\b(?:d|disc|dis|discriminator|netd)\b.*\bloss\b|\bloss\b.*\b(?:d|disc|discriminator|netd)\b")
+_GENERATOR = re.compile(r"\b(?:g|gen|generator|netg)\b.*\bloss\b|\bloss\b.*\b(?:g|gen|generator|netg)\b")
+_SPREAD = re.compile(r"\b(?:embeddings?|features?|latents?|z)\b.*\b(?:std|spread|variance|var|rank)\b")
+_NARROW = "all embeddings are alike"
 _OF_POLICIES = re.compile(r"\b(?:approx|policy|ref|reward|coef|weight|beta|target)\b")
-_TENTH = 10
 
 
 class CollapsedPartLimits(Limits):
     """The thresholds of collapsed-part."""
 
-    left: float = proportion(0.01)  # of the level of the first tenth
-    nothing: float = proportion(0.02)  # nats: a divergence, or a discriminator's loss, that tells nothing
+    left: float = proportion(0.02)  # of its highest point
+    nothing: float = proportion(0.02)  # nats: a divergence, or an opponent's loss, that tells nothing
+    narrow: float = proportion(0.1)  # of the highest point of a spread
     share: float = proportion(0.4)  # of the points, at the end
     min_points: int = whole(20, 10)  # of a part
 
 
 @RULES.add("GL312", "collapsed-part", Severity.WARNING, CollapsedPartLimits)
 def collapsed_part(run: Signals, limit: CollapsedPartLimits) -> Hits:
-    """The divergence of latents, or the loss of a discriminator, falls to nearly nothing, and stays there."""
+    """The divergence of latents, or the loss of one of two opponents, falls to nearly nothing, and stays there."""
     if run.of("reward"):
         return
     for signal in run.judged:
@@ -48,14 +52,14 @@ def collapsed_part(run: Signals, limit: CollapsedPartLimits) -> Hits:
         if len(series) < limit.min_points or series.value.min() < 0:
             continue
         value, n = series.value, len(series)
-        tenth = max(n // _TENTH, 1)
-        bound = min(limit.left * median(value[:tenth]), limit.nothing)
-        first = int(np.flatnonzero(np.append(np.inf, value) > bound)[-1])
-        if n - first < limit.share * n or not first:
+        top = int(np.argmax(value))
+        bound = limit.narrow * value[top] if what == _NARROW else min(limit.left * value[top], limit.nothing)
+        first = since(value <= bound, _MOST)
+        if n - first < limit.share * n or np.mean(value[first:] <= bound) < _MOST or first <= top:
             continue
-        before, after = Level.of(signal.tag, series, 0, tenth - 1), Level.of(signal.tag, series, first, n - 1)
+        before, after = Level.of(signal.tag, series, top, top), Level.of(signal.tag, series, first, n - 1)
         fall = Shift.of(before, after, "falls")
-        evidence = {"early": before.value, "late": after.value}
+        evidence = {"highest": before.value, "late": after.value}
         yield Hit((fall, f": {what}"), (signal.tag,), series.step[first:], evidence)
 
 
@@ -67,4 +71,8 @@ def _what(tag: str) -> str:
         return ""
     if _OPPONENT.search(text):
         return "the discriminator tells all apart, and the generator learns nothing from it"
+    if _GENERATOR.search(text):
+        return "the discriminator takes all for real, and does not learn"
+    if _SPREAD.search(text):
+        return _NARROW
     return "the latents carry nothing" if _LATENT.search(text) else ""

@@ -10,6 +10,7 @@ import numpy as np
 from summaries.auditing.claims import Level, Share
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.auditing.signals.roles import higher_is_better
 from summaries.robust import stretch_medians
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ def constant_metric(run: Signals, limit: ConstantMetricLimits) -> Hits:
             same = Share.since("", series, 0, "exactly", float(value))
             message = f"{signal.tag} is ", same.said(f"{value:.6g} at all {len(series)} points")
             evidence = {"value": value, "points": len(series)}
-            yield Hit(message, (signal.tag,), series.step, evidence, len(series))
+            fails = not value and signal.meaning.role == "metric" and higher_is_better(signal.tag)
+            yield Hit(
+                message, (signal.tag,), series.step, evidence, len(series), severity=Severity.WARNING if fails else None
+            )
 
 
 class PlateauLimits(Limits):

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.claims import Move, Share
+from summaries.auditing.claims import Claim, Level, Move, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.overfitting import overfitting
+from summaries.auditing.rules.progress import validations
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
-from summaries.auditing.signals.loss_names import words
+from summaries.auditing.signals.objectives import on_the_axis_of
+from summaries.auditing.signals.roles import higher_is_better
 from summaries.auditing.statistics.course import typical
+from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
 from summaries.robust import block_medians, changes, sigma
 from summaries.words import beside
 
 if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signal, Signals
+    from summaries.reading.series import Series
 
 __all__ = ["RULES"]
 
 RULES = Ruleset("validation_loss", "metric")
-_HIGHER = re.compile(r"\b(?:acc\w*|precision|recall|f ?1|m?ap|map \d+|auc|auroc|m?io ?u|dice|r ?2|bleu\d?|rouge\w*)\b")
 _LEVELS, _LAST = 12, 3  # of a metric, and those at the end, which all must be low
 _VANISHED = 1e-3  # of the highest rate
 _SIGMAS = 3.0  # standard deviations of the change from one validation to the next
@@ -36,6 +38,11 @@ class ValidationCollapsesLimits(Limits):
     share: float = proportion(0.3)  # of the validations, all the same, at the end
     min_points: int = whole(12, 12)  # of a metric
     min_same: int = whole(5, 3)  # validations in a row
+    trained: float = proportion(0.33)  # of its level: the fall of a training loss
+    gained: float = proportion(0.12)  # of that, relative to each one's level: what a validation gains at most
+    slipped: float = proportion(0.08)  # of an accuracy's best level, that it loses by a trend
+    coin: float = proportion(0.6)  # an accuracy that is never above it has learnt nothing, or little
+    still: float = proportion(0.001)  # of the level, and of what was learnt: all that the last half moves
 
 
 @RULES.add("GL311", "validation-collapses", Severity.WARNING, ValidationCollapsesLimits, unless=overfitting)
@@ -43,7 +50,7 @@ def validation_collapses(run: Signals, limit: ValidationCollapsesLimits) -> Hits
     """A metric loses half of its best level for good, or validations are exactly the same from some point on."""
     if run.moving_target:
         return
-    for found in (_lost(run, limit), _stuck(run, limit)):
+    for found in (_lost(run, limit) or _unlearnt(run, limit), _stuck(run, limit), _never_better(run, limit)):
         if found:
             hit, *others = found
             tags = [tag for other in others for tag in other.tags]
@@ -56,7 +63,7 @@ def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     hits = []
     for signal in run.of("metric"):
         series = signal.finite
-        if len(series) < limit.min_points or not _HIGHER.search(words(signal.tag)) or series.value.min() < 0:
+        if len(series) < limit.min_points or not higher_is_better(signal.tag) or series.value.min() < 0:
             continue
         value = series.value
         level = block_medians(value, _LEVELS)
@@ -73,21 +80,112 @@ def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     return hits
 
 
+def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
+    """Accuracies on other data that fall by a trend, or stay at those of a coin, while the training loss falls."""
+    hits: list[Hit] = []
+    loss = run.objective
+    if loss is None or len(loss.finite) < limit.min_points or not _falls_by(loss.descent, limit.trained):
+        return hits
+    for signal in validations(run):
+        series = signal.finite
+        value, n = series.value, len(series)
+        judged = "acc" in signal.tag.lower() and n >= limit.min_points
+        if not judged or value.min() < 0 or value.max() > 1:
+            continue
+        part = max(n // LEVELS, 1)
+        level = Descent(-value).level
+        best, jitter = int(np.argmin(level)), signal.descent.jitter
+        high, last = (Level.of(signal.tag, series, low, low + part - 1) for low in (best * n // LEVELS, n - part))
+        slipped = high.value - last.value > max(limit.slipped * high.value, _SIGMAS * jitter)
+        if slipped and LEVELS - best > _LAST and Descent(level[best:]).trend > SURE:
+            message: tuple[str | Claim, ...] = Shift.of(high, last, "falls"), ", while the training loss falls"
+        elif limit.good <= value.max() <= limit.coin and abs(signal.descent.trend) < 1 and n >= 2 * limit.min_same:
+            message = f"{signal.tag} stays at about ", last, ", while the training loss falls"
+        else:
+            continue
+        hits.append(Hit(message, (signal.tag,), series.step, {"best": high.value, "end": last.value}))
+    return hits
+
+
+def _falls_by(curve: Descent, share: float) -> bool:
+    """Whether a positive curve falls by a trend, and by more than this share of its first level."""
+    return curve.trend < -SURE and curve.level[0] - curve.level[-1] > share * abs(float(curve.level[0]))
+
+
 def _stuck(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
-    """Validation losses that varied, and then are the same to the last digit, while a training loss still varies."""
+    """Validation losses that varied, and then are the same, or as good as the same, while a training loss varies."""
     hits = []
     for signal in [] if _rate_is_dead(run) else run.of("validation_loss"):
         series = signal.finite
-        first = _last_change(signal)
-        same = len(series) - first
-        if not first or same < max(limit.min_same, limit.share * len(series)) or not series.value[-1]:
-            continue
-        if _trains(run, int(series.step[first])):
-            all_ = Share.since("", series, first, "exactly", float(series.value[-1]))
-            words_ = f"exactly {series.value[-1]:.6g} at its last {same} of {len(series)} points"
-            message = f"{signal.tag} is ", all_.said(words_), ", while the training loss goes on"
-            hits.append(Hit(message, (signal.tag,), series.step[first:], {"value": series.value[-1], "points": same}))
+        hit = _same(signal, series, limit) or _still(signal, series, limit)
+        if hit is not None and hit.steps is not None and _trains(run, int(hit.steps[0])):
+            hits.append(hit)
     return hits
+
+
+def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
+    """Validation losses that are never better than the first ones, while their training loss falls by a good part."""
+    hits = []
+    for signal in run.of("validation_loss"):
+        loss = run.trained_with(signal)
+        if loss is None or min(len(signal.finite), len(loss.finite)) < limit.min_points:
+            continue
+        series, own = signal.finite, on_the_axis_of(signal.finite, loss.finite)
+        after = Descent(own.value[own.step >= series.step[0]])
+        first = float(series.value[: max(len(series) // LEVELS, 1)].min())
+        gained = first - signal.descent.lowest
+        if len(after.values) < LEVELS or not after.level[0] > 0 or first <= 0:
+            continue
+        fell = 1 - after.level[-1] / after.level[0]
+        falls = _falls_by(after, limit.trained)
+        untrained = first > (1 - limit.trained) * after.level[0]
+        if falls and untrained and gained < limit.gained * fell * first:
+            n = len(series)
+            low, last = Level.of("", series, 0, 0), Level.of("", series, n // 2, n - 1)
+            told = f"{signal.tag} does not fall: ", low, " at first, about ", last, " in the second half, while "
+            fall = _fall(loss)
+            hits.append(Hit((*told, fall), (signal.tag,), series.step, {"first": low.value, "late": last.value}))
+    return hits
+
+
+def _fall(loss: Signal) -> Shift:
+    """The claim that a loss falls from its first level to its last one."""
+    series, n = loss.finite, len(loss.finite)
+    part = max(n // LEVELS, 1)
+    first, last = (Level.of(loss.tag, series, low, low + part - 1, tags=loss.tags) for low in (0, n - part))
+    return Shift.of(first, last, "falls")
+
+
+def _same(signal: Signal, series: Series, limit: ValidationCollapsesLimits) -> Hit | None:
+    """Find validations that are the same to the last digit."""
+    first = _last_change(signal)
+    same = len(series) - first
+    if not first or same < max(limit.min_same, limit.share * len(series)) or not series.value[-1]:
+        return None
+    all_ = Share.since("", series, first, "exactly", float(series.value[-1]))
+    words_ = f"exactly {series.value[-1]:.6g} at its last {same} of {len(series)} points"
+    message = f"{signal.tag} is ", all_.said(words_), ", while the training loss goes on"
+    return Hit(message, (signal.tag,), series.step[first:], {"value": series.value[-1], "points": same})
+
+
+def _still(signal: Signal, series: Series, limit: ValidationCollapsesLimits) -> Hit | None:
+    """Find validations that came down and then hardly move, for half of the run: without any noise."""
+    value, n = series.value, len(series)
+    late = value[n // 2 :]
+    moved = np.ptp(value[: n // 2 + 1]) if n else 0.0
+    if n < limit.min_points or not 0 < np.ptp(late) < limit.still * min(moved, abs(value[-1])):
+        return None
+    first = int(np.flatnonzero(np.abs(value - value[-1]) > limit.still * abs(value[-1]))[-1]) + 1
+    low, last = (Level.of("", series, at, at) for at in (first, n - 1))
+    return Hit(
+        (
+            *(f"{signal.tag} hardly moves in its last {n - first} of {n} points: ", low, " and then ", last),
+            ", while the training loss goes on: the model does not change any more",
+        ),
+        (signal.tag,),
+        series.step[first:],
+        {"value": value[-1], "points": n - first},
+    )
 
 
 def _rate_is_dead(run: Signals) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,21 +10,26 @@ import numpy as np
 from summaries.auditing.claims import Move, Share
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.auditing.signals.loss_names import words
 from summaries.auditing.statistics.course import trend_between
+from summaries.auditing.statistics.descent import Descent
 
 if TYPE_CHECKING:
-    from summaries.auditing.signals.signals import Signals
+    from summaries.auditing.signals.signals import Signal, Signals
+    from summaries.reading.series import Series
 
 __all__ = ["RULES"]
 
-RULES = Ruleset("learning_rate")
+RULES = Ruleset("learning_rate", "loss")
+_RATE = re.compile(r"(?:.* )?(?:alpha|eta|step size)")
+_VISIBLE = 0.01  # of the level: a fall by less is none
 _SURE = 3.0  # standard deviations of a trend by chance
 
 
 class DeadRateLimits(Limits):
     """The thresholds of dead-rate."""
 
-    left: float = proportion(0.001)  # of the highest rate
+    left: float = proportion(0.005)  # of the highest rate
     share: float = proportion(0.4)  # of the steps of the run, at its end
     min_points: int = whole(10, 5)  # of a rate
 
@@ -33,7 +39,7 @@ def dead_rate(run: Signals, limit: DeadRateLimits) -> Hits:
     """The learning rate is far below its highest for a good part of the run, and the loss does not fall there."""
     alive = set()
     hits = []
-    for signal in run.of("learning_rate"):
+    for signal in [*run.of("learning_rate"), *_by_other_names(run)]:
         series = signal.finite
         if len(series) < limit.min_points or series.value.min() < 0 or not series.value.any():
             continue
@@ -42,7 +48,7 @@ def dead_rate(run: Signals, limit: DeadRateLimits) -> Hits:
         first = int(np.flatnonzero(value > limit.left * value[top])[-1]) + 1
         late = step[-1] - limit.share * (step[-1] - step[0])
         lasts = first < len(value) and step[first] <= late
-        falls = run.objective is not None and trend_between(run.objective.finite, int(late), int(step[-1])) < -_SURE
+        falls = lasts and run.objective is not None and _falls_since(run.objective.finite, int(late))
         if not lasts or falls or not value[first:].any():  # GL504 tells of rates that are zero
             alive.add(signal.tag)
             continue
@@ -59,3 +65,17 @@ def dead_rate(run: Signals, limit: DeadRateLimits) -> Hits:
         )
     if not alive:  # other parameters still learn
         yield from hits[:1]
+
+
+def _falls_since(loss: Series, step: int) -> bool:
+    """Whether a loss falls by a trend from a step on, and by a visible part of its level."""
+    late = Descent(loss.value[loss.step >= step])
+    moved = float(late.level[0] - late.level[-1]) if len(late.values) else 0.0
+    visible = moved > _VISIBLE * abs(float(late.level[-1])) if moved else False
+    return visible and trend_between(loss, step, int(loss.step[-1])) < -_SURE
+
+
+def _by_other_names(run: Signals) -> list[Signal]:
+    """Tags that textbooks call a rate, and that behave like one: they only fall, and stay positive."""
+    named = [signal for signal in run.of("") if _RATE.fullmatch(words(signal.tag)) and len(signal.finite)]
+    return [signal for signal in named if (np.diff(signal.finite.value) <= 0).all() and signal.finite.value[-1] > 0]

@@ -5,7 +5,8 @@ import io
 import pytest
 from audits.reports import HOSTILE, curve, finding, run, small
 
-from summaries import Report, RunReport
+from summaries import Report, RunReport, SummaryWriter, audit
+from summaries.auditing.config import Config
 from summaries.auditing.report import text
 from summaries.presenting.terminal import console
 
@@ -107,3 +108,15 @@ def test_all_runs_are_in_the_table_if_all_is_told():
     file = io.StringIO()
     text.show(report, console(file), fold=False)
     assert sum(line.startswith("run") for line in file.getvalue().splitlines()) == 30 + 1
+
+
+def test_a_run_without_findings_says_what_was_judged(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        for step in range(30):
+            writer.add_scalar("train/loss", 0.9**step, step, walltime=float(step))
+            writer.add_scalar("my_number", step, step, walltime=float(step))
+    out = shown(audit(tmp_path, Config()))
+    assert "taken for: loss train/loss\n" in out
+    assert "rules not asked, for want of global norm, gradient norm, " in out
+    assert "my_number" not in out
+    assert out.endswith("1 run, nothing found\n")

@@ -108,3 +108,16 @@ def test_one_leap_in_thousands_of_updates_is_a_note_unless_the_reward_moves_with
     for reward, severity in ((10 + np.sin(n), "INFO"), (10 + np.sin(n) - 8 * (n > 1200), "WARNING")):
         told = audited.findings("GL506", losses__approx_kl=kl, rollout__ep_rew_mean=reward)
         assert {one.severity.name for one in told if one.tag == "losses/approx_kl"} == {severity}
+
+
+def test_a_policy_that_learns_nothing():
+    flat = 20 + np.random.default_rng(0).standard_normal(100)
+    told = audited.findings(
+        "GL506", rollout__ep_rew_mean=flat, train__entropy_loss=np.full(100, -0.69) + 1e-3 * np.sin(np.arange(100))
+    )
+    assert [one.severity.name for one in told] == ["WARNING"]
+    assert told[0].message.endswith("; nor does train/entropy_loss move")
+    assert not audited.findings("GL506", rollout__ep_rew_mean=flat, train__entropy_loss=-0.69 * 0.99 ** np.arange(100))
+    rare = np.where(np.arange(100) % 20 == 3, 1.0, -0.6)
+    assert audited.findings("GL506", rollout__ep_rew_mean=rare)[0].message.endswith("; at best it is 1")
+    assert not audited.findings("GL506", rollout__ep_rew_mean=np.where(np.arange(100) > 20, 0.9, -0.6))

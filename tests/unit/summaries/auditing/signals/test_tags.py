@@ -32,7 +32,7 @@ TAGS = {
         "epoch_metrics/training_loss",  # AllenNLP
         "train/nll", "losses/cross_entropy_loss", "perplexity", "train/mse", "rmse", "mae", "bits_per_byte", "bpb",
         "train/bits per byte", "bits_per_dim", "neg_elbo", "elbo_loss", "train/objective", "train_ce", "xent",
-        "cost", "train/cost",
+        "cost", "train/cost", "mae/train",
         "contrastive_loss", "info_nce_loss", "ctc_loss", "recon_loss", "smooth_l1_loss", "SmoothL1Loss", "seg_loss",
         "mlm_loss", "MLMLoss", "BCELoss", "train/foo_loss", "loss per sample", "dpo_loss", "mean_squared_error",
     ],

@@ -41,3 +41,15 @@ def test_a_pause_is_no_death():
 def test_what_shrinks_to_zero_has_vanished():
     ((code, message, _),) = norms(np.float32(10.0 ** (-0.6 * np.arange(N))))
     assert (code, message[:46]) == ("GL403", "the gradient of a is exactly zero since step 7")
+
+
+def test_a_chain_that_vanishes_is_one_finding_that_says_since_when():
+    fades = np.where(np.arange(100) < 40, 1.0, 1e-6)
+    layers = {f"gradients__norm__layer{i}": fades for i in range(4)} | {
+        f"gradients__norm__top{i}": np.ones(100) for i in range(9)
+    }
+    (chain,) = findings("GL403", **layers)
+    assert chain.message.startswith(
+        "the gradients of 4 variables, from layer0 to layer3, have norms of 1e-06 to 1e-06 where"
+    )
+    assert chain.message.endswith(", since step 40")

@@ -87,3 +87,12 @@ def test_a_loss_that_is_much_worse_than_at_first_for_a_part_of_the_run():
     assert finding("GL303", total_loss=loss, rollout__ep_rew_mean=loss) is None
     noisy = np.exp(1.5 * np.random.default_rng(0).standard_normal(400)) * np.linspace(2, 0.2, 400)
     assert finding("GL303", total_loss=np.r_[0.2, noisy]) is None  # its first point is low by chance
+
+
+def test_opponents_that_both_rest():
+    still = 0.01 * np.sin(np.arange(100))
+    found = finding("GL303", loss_D=1.386 + still, loss_G=0.693 + still / 4)
+    assert found.message.startswith("loss_D hardly changes in 100 points: ")
+    assert found.message.endswith("; nor does loss_G")
+    moving = 0.7 + 0.1 * np.sin(np.arange(100) / 9)
+    assert finding("GL303", loss_D=1.386 + still, loss_G=moving) is None

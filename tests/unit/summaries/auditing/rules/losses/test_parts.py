@@ -10,7 +10,7 @@ GONE = 8 * 0.8**N
 
 def test_latents_that_carry_nothing():
     found = finding("GL312", train__loss=90 + GONE, train__kl_loss=GONE)
-    assert found.message.startswith("train/kl_loss falls from about 2.949 to about 6.277e-06")
+    assert found.message.startswith("train/kl_loss falls from 8 to about 6.277e-06")
     assert found.message.endswith(": the latents carry nothing")
 
 
@@ -31,3 +31,13 @@ def test_a_discriminator_that_wins():
 )
 def test_what_is_no_collapse(columns):
     assert "GL312" not in codes(**columns)
+
+
+def test_a_generator_that_fools_its_opponent():
+    found = finding("GL312", loss_G=0.69 * 0.8**N, loss_D=0.7 + 0.1 * N)
+    assert found.message.endswith(": the discriminator takes all for real, and does not learn")
+
+
+def test_embeddings_that_become_alike():
+    assert finding("GL312", train__loss=GONE, embedding__std=0.9**N).message.endswith(": all embeddings are alike")
+    assert "GL312" not in codes(train__loss=GONE, embedding__std=0.3 + 0.7 * 0.9**N)

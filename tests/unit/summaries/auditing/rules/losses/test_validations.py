@@ -34,3 +34,28 @@ def test_a_validation_that_stands_still_while_the_training_goes_on():
 )
 def test_what_is_no_collapse(accuracy):
     assert "GL311" not in codes(train__loss=TRAIN, val__accuracy=accuracy)
+
+
+def test_a_validation_that_hardly_moves_any_more():
+    validation = 2 * 0.9 ** np.minimum(N, 10) - 1e-6 * N
+    found = finding("GL311", train__loss=2 * 0.9 ** np.minimum(N, 10) + 0.01 * np.sin(N), val__loss=validation)
+    assert "val/loss hardly moves in its last 3" in found.message
+
+
+def test_a_validation_that_is_never_better():
+    found = finding("GL311", train__loss=TRAIN, val__loss=1.9 + 0.01 * np.sin(N))
+    assert found.message.startswith("val/loss does not fall: 1.9 at first, about 1.9")
+    assert "GL311" not in codes(train__loss=TRAIN, val__loss=0.5 + 0.01 * np.sin(N))  # it knew before
+    assert "GL311" not in codes(train__loss=TRAIN, val__loss=1 + 0.9**N)
+
+
+def test_an_accuracy_that_slips_away_while_the_training_goes_on():
+    found = finding("GL311", train__loss=TRAIN, val__acc=0.8 - 0.005 * N)
+    assert found.message == "val/acc falls from about 0.795 to about 0.61, while the training loss falls"
+    assert "GL311" not in codes(train__loss=2 + 0 * N, val__acc=0.8 - 0.005 * N)
+    assert "GL311" not in codes(train__loss=TRAIN, val__acc=0.8 - 0.0005 * N)
+
+
+def test_an_accuracy_of_a_coin():
+    found = finding("GL311", train__loss=TRAIN, val__acc=0.5 + 0.02 * np.sin(2 * N))
+    assert found.message.startswith("val/acc stays at about 0.5")

@@ -1,0 +1,78 @@
+"""GL313: a loss that is still a straight line when the run ends, and has come down by little: it has only begun."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.claims import Level, Shift
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.losses.chance import guessing
+from summaries.auditing.rules.progress import is_early, rate_in_words, validations
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
+from summaries.auditing.statistics.descent import SURE, Descent
+
+if TYPE_CHECKING:
+    from summaries.arrays import Floats
+    from summaries.auditing.signals.signals import Signals
+    from summaries.reading.series import Series
+
+__all__ = ["RULES"]
+
+RULES = Ruleset("loss", "validation_loss")
+
+
+class SlowLearningLimits(Limits):
+    """The thresholds of slow-learning."""
+
+    fall: float = proportion(0.35)  # of the first level, at most
+    straight: float = proportion(0.5)  # of the fall of the first half: that of the second, at least
+    bends: float = above(1, 2.0)  # times the fall of the first half: that of the second, at most
+    min_points: int = whole(8, 6)  # of a validation loss
+
+
+@RULES.add("GL313", "slow-learning", Severity.WARNING, SlowLearningLimits, unless=guessing)
+def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
+    """The loss and its validation fall by little, and as fast at the end as at the beginning."""
+    objective = run.objective
+    by_epochs = [objective] if objective and not run.of("validation_loss") and validations(run) else []
+    for signal in [*run.of("validation_loss"), *by_epochs]:
+        series = signal.finite
+        if objective is None or min(len(series), len(objective.finite)) < limit.min_points:
+            continue
+        slow = Descent(_by_the_rate(run, series))
+        if not (_is_slow(slow, limit) and _falls_by_little(objective.descent, limit)):
+            continue
+        n = len(series)
+        part = max(n // len(slow.level), 1)
+        first, last = (Level.of(signal.tag, series, low, low + part - 1) for low in (0, n - part))
+        yield Hit(
+            (Shift.of(first, last, "falls"), f" in the whole run, nearly in a straight line{rate_in_words(run)}"),
+            tuple(dict.fromkeys((signal.tag, *objective.tags))),
+            series.step,
+            {"first": first.value, "last": last.value, "straightness": slow.straightness},
+            severity=Severity.INFO if is_early(run, objective.finite) else None,
+        )
+        return
+
+
+def _is_slow(curve: Descent, limit: SlowLearningLimits) -> bool:
+    """Whether a curve is a straight line that has come down by little, and by more than its noise."""
+    is_straight = limit.straight <= curve.straightness <= limit.bends
+    return curve.trend < -SURE and is_straight and _falls_by_little(curve, limit)
+
+
+def _falls_by_little(curve: Descent, limit: SlowLearningLimits) -> bool:
+    """Whether the levels of a positive curve have come down by a small part of the first one."""
+    first = float(curve.level[0])
+    return 0 <= first - curve.lowest <= limit.fall * first
+
+
+def _by_the_rate(run: Signals, series: Series) -> Floats:
+    """The values of a series at equal distances of the sum of the learning rates: a rate that falls bends no line."""
+    rates = [signal.finite for signal in run.of("learning_rate") if len(signal.finite) >= len(series)]
+    if not rates or rates[0].value.min() < 0 or not rates[0].value.any():
+        return series.value
+    way = np.interp(series.step, rates[0].step, np.cumsum(rates[0].value))
+    return np.interp(np.linspace(way[0], way[-1], len(way)), way, series.value)

@@ -1,0 +1,140 @@
+"""GL315: a training that undoes what it has learnt: its loss and its validation rise together, or swing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.claims import Level, Shift
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.losses.divergence import loss_diverges
+from summaries.auditing.rules.losses.warm_restarts import explained_by_rate
+from summaries.auditing.rules.progress import rate_in_words, validations
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.auditing.statistics.course import largest_rise
+from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
+from summaries.robust import median
+
+if TYPE_CHECKING:
+    from summaries.auditing.signals.signals import Signal, Signals
+    from summaries.reading.series import Series
+
+__all__ = ["RULES"]
+
+RULES = Ruleset("loss")
+_BOTH = 2.0  # errors of a level, that each of two curves must have risen by
+
+
+class UnstableTrainingLimits(Limits):
+    """The thresholds of unstable-training."""
+
+    undone: float = proportion(0.06)  # of what was learnt, by both
+    hump: float = proportion(0.3)  # of what was learnt, by both, if it comes back
+    swing: float = proportion(0.1)  # of what the training learnt: the scatter of a validation that does not fall
+    level: float = proportion(0.04)  # of the level of the validation: its scatter
+    accuracy: float = proportion(0.1)  # the scatter of an accuracy that does not rise
+    min_points: int = whole(12, 10)  # of each loss
+
+
+@RULES.add("GL315", "unstable-training", Severity.WARNING, UnstableTrainingLimits, unless=loss_diverges)
+def unstable_training(run: Signals, limit: UnstableTrainingLimits) -> Hits:
+    """Training and validation loss both end above their best levels; or the validation swings, and no longer falls."""
+    loss = run.objective
+    if loss is None or len(loss.tags) > 1 or len(loss.finite) < limit.min_points:
+        return
+    for signal in run.of("validation_loss"):
+        own = run.trained_with(signal)
+        if own is not None and min(len(signal.finite), len(own.finite)) >= limit.min_points:
+            hit = _relapses(run, signal, own, limit) or _swings(run, signal, own, limit)
+            if hit is not None:
+                yield hit
+                return
+    accuracies = [one for one in validations(run) if "acc" in one.tag.lower() and len(one.finite) >= limit.min_points]
+    restless = (_restless(run, one) for one in accuracies if _is_restless(one, limit.accuracy, 1.0))
+    hit = next(restless, None) or (_rises(run, loss, limit) if validations(run) else None)
+    if hit is not None:
+        yield hit
+
+
+def _rises(run: Signals, loss: Signal, limit: UnstableTrainingLimits) -> Hit | None:
+    """Find a training loss that rises by a trend, from the beginning on, however much it swings."""
+    series, curve = loss.finite, loss.descent
+    first, last = (_level(loss.tag, series, at, len(curve.level)) for at in (0, len(curve.level) - 1))
+    far = last.value - first.value > max(limit.hump * abs(first.value), SURE * curve.error)
+    if curve.trend < SURE or not far or explained_by_rate(run, series, 0, len(series) - 1, len(series) - 1):
+        return None
+    evidence = {"best": first.value, "highest": last.value}
+    return Hit((Shift.of(first, last, "rises"), rate_in_words(run)), loss.tags, series.step, evidence)
+
+
+def _relapses(run: Signals, signal: Signal, loss: Signal, limit: UnstableTrainingLimits) -> Hit | None:
+    """Find two losses whose levels have risen from their best ones, beyond their errors, and stay up."""
+    curves = signal.descent, loss.descent
+    learnt = max(curve.fall for curve in curves)
+    stays = all(_is_undone(curve, learnt, limit) for curve in curves)
+    if not stays and not all(_has_hump(curve, learnt, limit) for curve in curves):
+        return None
+    series = signal.finite
+    level = curves[0].level if stays or len(series) > 2 * LEVELS else series.value
+    n, best = len(series), curves[0].best
+    top = len(level) - 1
+    if not stays:
+        top = int(np.argmax(level - np.minimum.accumulate(level)))
+        best = int(np.argmin(level[: top + 1]))
+    low, high = (_level(signal.tag, series, at, len(level)) for at in (best, top))
+    first = int(np.searchsorted(series.step, low.first))
+    if not low.value < high.value or explained_by_rate(run, series, first, n - 1, n - 1):
+        return None
+    how = "" if stays else ", and comes back"
+    return Hit(
+        (Shift.of(low, high, "rises"), f" since step {low.first}, {loss.tag} rises with it{how}{rate_in_words(run)}"),
+        (signal.tag, *loss.tags),
+        series.step[first:],
+        {"best": low.value, "highest": high.value},
+    )
+
+
+def _level(tag: str, series: Series, at: int, levels: int) -> Level:
+    """One of the levels of a series."""
+    n = len(series)
+    return Level.of(tag, series, at * n // levels, max((at + 1) * n // levels - 1, at * n // levels))
+
+
+def _has_hump(curve: Descent, learnt: float, limit: UnstableTrainingLimits) -> bool:
+    """Whether levels rise by a good part of all that is learnt, however the curve ends."""
+    level = curve.level if len(curve.values) > 2 * LEVELS else curve.values
+    return bool(curve.fall > 0 and largest_rise(level) > max(limit.hump * learnt, SURE * curve.error))
+
+
+def _is_undone(curve: Descent, learnt: float, limit: UnstableTrainingLimits) -> bool:
+    """Whether a curve came down, and the levels of its last quarter are above an earlier best one by a good part."""
+    late = curve.level[-(len(curve.level) // 4) :]
+    rise = median(late) - curve.lowest
+    return bool(curve.fall > 0 and late.min() > curve.lowest and rise > max(limit.undone * learnt, _BOTH * curve.error))
+
+
+def _swings(run: Signals, signal: Signal, loss: Signal, limit: UnstableTrainingLimits) -> Hit | None:
+    """Find a validation that changes from one time to the next by a good part of all that was learnt, to no avail."""
+    learnt = loss.descent.fall
+    least = max(limit.swing * learnt, limit.level * median(signal.finite.value[len(signal.finite) // 2 :]))
+    return _restless(run, signal) if _is_restless(signal, least, -1.0) else None
+
+
+def _is_restless(signal: Signal, least: float, better: float) -> bool:
+    """Whether the second half scatters from point to point by more than this, and does not become better."""
+    curve = signal.descent
+    return curve.jitter > least > 0 and better * curve.since(1 / 2).trend < SURE / 2
+
+
+def _restless(run: Signals, signal: Signal) -> Hit:
+    series = signal.finite
+    half = len(series) // 2
+    late = series.value[half:]
+    low, high = (Level.of("", series, half + int(at), half + int(at)) for at in (late.argmin(), late.argmax()))
+    return Hit(
+        (f"{signal.tag} swings between ", low, " and ", high, f" in its last {len(late)} points{rate_in_words(run)}"),
+        (signal.tag,),
+        series.step[half:],
+        {"lowest": low.value, "highest": high.value, "scatter": signal.descent.jitter},
+    )

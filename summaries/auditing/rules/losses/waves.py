@@ -1,0 +1,79 @@
+"""GL314: a loss that goes up and down with each epoch: the data come in an order that the model can feel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.auditing.findings import Severity
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.auditing.statistics.descent import LEVELS, autocorrelation
+from summaries.robust import block_medians, sigma
+
+if TYPE_CHECKING:
+    from summaries.arrays import Floats
+    from summaries.auditing.signals.signals import Signals
+
+__all__ = ["RULES"]
+
+RULES = Ruleset("loss")
+_PERIODS = 6  # at least: fewer may be restarts of a rate that is not logged
+
+
+class WavesLimits(Limits):
+    """The thresholds of epoch-waves."""
+
+    alike: float = proportion(0.4)  # the autocorrelation after a period, and after two
+    smooth: float = proportion(0.3)  # that of neighbours
+    size: float = proportion(0.05)  # of the level: the scatter about it
+    min_points: int = whole(100, 60)  # of a loss
+
+
+@RULES.add("GL314", "epoch-waves", Severity.WARNING, WavesLimits)
+def epoch_waves(run: Signals, limit: WavesLimits) -> Hits:
+    """The loss of steps has waves of one length throughout the run."""
+    signal = run.objective
+    if signal is None or len(signal.finite) < limit.min_points:
+        return
+    series = signal.finite
+    rest = _without_levels(series.value)
+    if not rest.any() or rest[1:] @ rest[:-1] < limit.smooth * (rest @ rest):  # as in most runs: neighbours are unlike
+        return
+    like = autocorrelation(rest)
+    period = _period(like, limit.alike)
+    if not period or like[1] < limit.smooth or sigma(rest) < limit.size or _is_of_a_rate(run, period, limit.alike):
+        return
+    steps = int(np.median(np.diff(series.step))) * period
+    yield Hit(
+        f"{signal.tag} goes up and down every {steps} steps, by {sigma(rest):.0%} of its level: the data"
+        " come in the same order in every epoch, unshuffled",
+        signal.tags,
+        series.step,
+        {"period": steps, "autocorrelation": like[period], "scatter": sigma(rest)},
+    )
+
+
+def _without_levels(value: Floats) -> Floats:
+    """What is left of a loss without its levels, in units of these; nothing if they are not positive."""
+    n, middles = len(value), block_medians(value, LEVELS)
+    half = n / (2 * LEVELS)
+    level = np.interp(np.arange(n), np.linspace(half, n - half, LEVELS), middles)
+    return value / level - 1 if level.min() > 0 else np.zeros(len(value))
+
+
+def _period(like: Floats, alike: float) -> int:
+    """The distance at which values are alike again, having been unlike in between; 0 if there is none."""
+    once = like[: len(like) // _PERIODS]
+    unlike = np.flatnonzero(once < 0)
+    if not len(unlike):
+        return 0
+    begin = int(unlike[0])
+    period = begin + int(np.argmax(once[begin:]))
+    return period if like[period] >= alike and like[2 * period] >= alike / 2 else 0
+
+
+def _is_of_a_rate(run: Signals, period: int, alike: float) -> bool:
+    """Whether a learning rate has such waves."""
+    rates = (signal.finite.value for signal in run.of("learning_rate"))
+    return any(autocorrelation(rate)[period] > alike for rate in rates if len(rate) > 2 * period)

@@ -1,0 +1,47 @@
+"""GL313: losses that have only begun to fall, and those that bend, or may be slow."""
+
+import numpy as np
+import pytest
+from audits.audited import codes, finding
+
+N = np.arange(30)
+LINE = 4.5 - 0.02 * N
+
+
+def test_a_straight_line_has_only_begun():
+    found = finding("GL313", train__loss=LINE, val__loss=LINE - 0.1, lr=np.full(30, 1e-6))
+    assert found.message == (
+        "val/loss falls from about 4.39 to about 3.83 in the whole run, nearly in a straight line; the learning rate is"
+        " 1e-06 at most"
+    )
+    assert found.severity.name == "WARNING"
+
+
+def test_a_rate_that_falls_bends_no_line():
+    rate = 1e-5 * 0.5 * (1 + np.cos(np.pi * N / 30))
+    way = np.cumsum(rate) / rate.sum()
+    assert "GL313" in codes(train__loss=4.5 - 0.3 * way, val__loss=4.4 - 0.3 * way, lr=rate)
+    assert "GL313" not in codes(train__loss=4.5 - 0.3 * way**0.3, val__loss=4.4 - 0.3 * way**0.3, lr=rate)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        1 + 0.3 * 0.8**N,  # it has settled
+        4.5 - 0.1 * N,  # most of it is gone
+        4.5 - 0.0005 * N**2.5,  # it becomes ever faster
+        4.5 + 0.02 * N,
+        np.full(30, 4.5),
+    ],
+)
+def test_what_is_not_slow(loss):
+    assert "GL313" not in codes(train__loss=loss, val__loss=loss)
+
+
+def test_single_steps_are_too_few():
+    assert "GL313" not in codes(train__loss=np.repeat(LINE, 4), val__loss=LINE)
+
+
+def test_a_loss_of_epochs_is_judged_by_itself_beside_accuracies():
+    assert "GL313" in codes(loss=1.9 - 0.004 * N, test_acc=0.3 + 0.005 * N)
+    assert "GL313" not in codes(loss=1.9 - 0.004 * N)

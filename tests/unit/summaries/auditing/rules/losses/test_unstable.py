@@ -1,0 +1,59 @@
+"""GL315: what was learnt is undone, for good or for a time, or swings."""
+
+import numpy as np
+import pytest
+from audits.audited import codes, finding
+
+N = np.arange(48)
+FALL = 0.4 + 2 * 0.9**N
+RNG = np.random.default_rng(0)
+
+
+def test_both_losses_rise_and_stay():
+    up = 0.2 * (N > 30)
+    found = finding("GL315", train__loss=FALL + up, val__loss=FALL + up + 0.1, lr=np.full(48, 0.1))
+    assert found.message.startswith("val/loss rises from about 0.5994 to about 0.7166 since step 28")
+    assert found.message.endswith(", train/loss rises with it; the learning rate is 0.1 at most")
+
+
+def test_a_hump():
+    hump = np.where((N > 20) & (N < 32), 1.5, 0)
+    found = finding("GL315", train__loss=FALL + hump, val__loss=FALL + hump)
+    assert ", train/loss rises with it, and comes back" in found.message
+
+
+def test_a_validation_that_swings():
+    found = finding("GL315", train__loss=FALL, val__loss=0.9 + 0.4 * RNG.standard_normal(48).clip(-2, 2))
+    assert "val/loss swings between " in found.message
+    swings = np.where(N % 3, 0.4, 0.8)
+    assert (
+        "val/acc swings between 0.4 and 0.8"
+        in finding("GL315", train__loss=FALL, val__loss=FALL, val__acc=swings).message
+    )
+
+
+@pytest.mark.parametrize(
+    ("train", "validation"),
+    [
+        (FALL, FALL + 0.1),
+        (FALL, FALL + 0.3 * (N > 30)),  # overfitting
+        (FALL + 0.3 * (N > 30), FALL),
+        (FALL, 0.4 + 2 * 0.9**N + 0.02 * RNG.standard_normal(48)),
+        (FALL, np.full(48, 0.4)),
+    ],
+)
+def test_what_is_stable(train, validation):
+    assert "GL315" not in codes(train__loss=train, val__loss=validation)
+
+
+def test_a_part_may_rise():
+    assert "GL315" not in codes(
+        train__box_loss=FALL + 0.2 * (N > 30), train__cls_loss=3 * FALL, val__box_loss=FALL + 0.2 * (N > 30)
+    )
+
+
+def test_a_training_loss_that_only_rises_beside_accuracies():
+    rises = 0.9 + 0.1 * N + 0.3 * RNG.standard_normal(48)
+    found = finding("GL315", loss=rises, test_acc=np.full(48, 0.6))
+    assert found.message.startswith("loss rises from about 0.8019 to about 5.569")
+    assert finding("GL315", loss=FALL, test_acc=np.full(48, 0.6)) is None

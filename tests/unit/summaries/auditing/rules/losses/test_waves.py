@@ -1,0 +1,35 @@
+"""GL314: waves of epochs, and what else goes up and down."""
+
+import numpy as np
+import pytest
+from audits.audited import codes, finding
+
+N = np.arange(400)
+WAVE = 1 + 0.3 * np.sin(2 * np.pi * N / 25)
+FALL = 0.3 + 2 * 0.99**N
+RNG = np.random.default_rng(0)
+
+
+def test_waves_of_one_length():
+    found = finding("GL314", train__loss=WAVE * FALL)
+    assert found.message.startswith("train/loss goes up and down every 25 steps, by 3")
+    assert found.evidence["period"] == 25
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        FALL,
+        FALL * (1 + 0.2 * RNG.standard_normal(400)),
+        FALL * (1 + 0.2 * np.tile(RNG.standard_normal(25), 16)),  # shuffled once: the same batches, in any order
+        FALL * np.exp(0.05 * np.cumsum(RNG.standard_normal(400))),  # it wanders
+        FALL * (1 + 0.02 * np.sin(2 * np.pi * N / 25)),
+        FALL * (1 + 0.3 * np.sin(2 * np.pi * N / 100)),  # four restarts
+    ],
+)
+def test_what_has_no_waves(loss):
+    assert "GL314" not in codes(train__loss=loss)
+
+
+def test_waves_of_the_rate():
+    assert "GL314" not in codes(train__loss=WAVE * FALL, lr=1e-3 * WAVE)
