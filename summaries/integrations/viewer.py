@@ -8,7 +8,6 @@ answers only requests that name this machine as their host, and none that anothe
 
 from __future__ import annotations
 
-import re
 import secrets
 import socket
 from http.cookies import CookieError, SimpleCookie
@@ -18,9 +17,8 @@ from urllib.parse import parse_qs
 from summaries.auditing.config import as_config
 from summaries.integrations.tensorboard.application import Application
 from summaries.integrations.tensorboard.library import Library
-from summaries.integrations.tensorboard.places import Place
+from summaries.integrations.tensorboard.places import existing_places
 from summaries.optional import needs
-from summaries.storage.files import place_of
 
 if TYPE_CHECKING:
     import os
@@ -46,7 +44,7 @@ _PAGE = b"""<!doctype html>
 # Styles: uPlot sets some of elements, and so do we. Nothing is fetched from anywhere else.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _HEAD = [
     ("Content-Security-Policy", _POLICY),
@@ -84,10 +82,7 @@ class Viewer:
         most_bytes: int = 1 << 30,
     ) -> None:
         serving = needs("werkzeug.serving", "view")
-        for place in places:
-            storage, path = place_of(place)
-            storage.discover(path, recursive=False)  # it may be empty, but not missing
-        library = Library(_named(places), as_config(config), most_bytes)
+        library = Library(existing_places(places), as_config(config), most_bytes)
         guard = Guard(Application(library))
 
         class Handler(serving.WSGIRequestHandler):  # type: ignore[misc, name-defined]  # of an optional dependency
@@ -171,13 +166,6 @@ class Guard:
         except CookieError:
             return False
         return cookie is not None and secrets.compare_digest(cookie.value.encode(), self.token.encode())
-
-
-def _named(places: Sequence[str]) -> tuple[Place, ...]:
-    """Places with the names that their runs begin with: none for one, else the last part of its path."""
-    if len(places) == 1:
-        return (Place(places[0]),)
-    return tuple(Place(place, re.split(r"[/\\]+", place + "/")[-2]) for place in places)
 
 
 def _said(status: str, text: str, start_response: Callable[..., Any]) -> Iterable[bytes]:

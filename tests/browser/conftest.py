@@ -10,11 +10,16 @@ from browser.dashboard import VIEWPORT, Dashboard, chromium_path, launch, serve,
 from browser.log_run import log_all
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """These tests come last, and those on pages that stay open last of all: such a page draws all the time."""
-    items.sort(
-        key=lambda item: (item.path.is_relative_to(Path(__file__).parent), "pages" in getattr(item, "fixturenames", ()))
-    )
+    """These tests come last, in any order; last of all, in their own order, those on pages that stay open and draw."""
+    here = Path(__file__).parent
+
+    def place(item):
+        stays_open = "pages" in getattr(item, "fixturenames", ())
+        return item.path.is_relative_to(here), stays_open, (str(item.path), item.location[1]) if stays_open else ()
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")

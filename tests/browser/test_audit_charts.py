@@ -121,15 +121,15 @@ def test_fifty_long_tags(audit):
 
 
 RANGES = [  # of axes, as uPlot asks for them; what needs no uPlot is tested in tests/javascript
-    ("positiveRange(null, 0.35, 17).join()", "0.3,20"),
-    ("positiveRange(null, null, null).join()", "1,10"),
-    ("linearRange(null, 0, 0).join()", "-1,1"),
-    ("linearRange(null, -3, -3).join()", "-4.5,-1.5"),
-    ("linearRange(null, null, null).join()", "0,1"),
-    ("linearRange(null, 0, 9)[0]", 0),
-    ("shareRange(null, 0, 0).join()", "-0.03,1.05"),
-    ("shareRange(null, 0.1, 1).join()", "-0.03,1.05"),
-    ("zeroRange(null, -2, -1).join()", "-2,0"),
+    ("$chart.positiveRange(null, 0.35, 17).join()", "0.3,20"),
+    ("$chart.positiveRange(null, null, null).join()", "1,10"),
+    ("$chart.linearRange(null, 0, 0).join()", "-1,1"),
+    ("$chart.linearRange(null, -3, -3).join()", "-4.5,-1.5"),
+    ("$chart.linearRange(null, null, null).join()", "0,1"),
+    ("$chart.linearRange(null, 0, 9)[0]", 0),
+    ("$chart.shareRange(null, 0, 0).join()", "-0.03,1.05"),
+    ("$chart.shareRange(null, 0.1, 1).join()", "-0.03,1.05"),
+    ("$chart.zeroRange(null, -2, -1).join()", "-2,0"),
 ]
 
 

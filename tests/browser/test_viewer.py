@@ -1,11 +1,16 @@
 """gradledger view in Chromium: the wall of charts, of many runs, of one that grows, of hostile names."""
 
+import csv
 import re
 import threading
+from contextlib import contextmanager
+from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 from browser.dashboard import TIMEOUT, until
+from PIL import Image
 
 from summaries import SummaryWriter
 from summaries.integrations.viewer import Viewer
@@ -15,9 +20,7 @@ STEPS = 3000
 SPIKE = 1777  # a step of the run a, with a value that thinning must keep
 
 
-@pytest.fixture(scope="module")
-def logdir(tmp_path_factory):
-    root = tmp_path_factory.mktemp("viewer")
+def write_runs(root):
     for k, name in enumerate(("a", "b", f"sweep {HOSTILE}")):
         with SummaryWriter(root / name) as writer:
             for step in range(STEPS):
@@ -31,8 +34,8 @@ def logdir(tmp_path_factory):
     return root
 
 
-@pytest.fixture(scope="module")
-def viewer(logdir):
+@contextmanager
+def serving(logdir):
     viewer = Viewer([str(logdir)])
     thread = threading.Thread(target=viewer.run, daemon=True)
     thread.start()
@@ -41,8 +44,8 @@ def viewer(logdir):
     thread.join()
 
 
-@pytest.fixture
-def page(browser, viewer, screenshots, request):
+@contextmanager
+def opened(browser, viewer, picture):
     """A page of the viewer; there was no error on it at the end, and nothing from a file was run."""
     context = browser.new_context(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
     page = context.new_page()
@@ -54,11 +57,29 @@ def page(browser, viewer, screenshots, request):
     page.locator(".overview tbody tr").nth(2).wait_for()
     assert until(lambda: page.locator("tr.pending").count() == 0, lambda seconds: page.wait_for_timeout(1000 * seconds))
     yield page
-    page.screenshot(path=screenshots / f"viewer_{request.node.originalname.removeprefix('test_')}.png")
+    page.screenshot(path=picture)
     hacked = page.evaluate("window.hacked")
     context.close()
     assert errors == []
     assert hacked is None
+
+
+@pytest.fixture(scope="module")
+def logdir(tmp_path_factory):
+    return write_runs(tmp_path_factory.mktemp("viewer"))
+
+
+@pytest.fixture(scope="module")
+def viewer(logdir):
+    with serving(logdir) as viewer:
+        yield viewer
+
+
+@pytest.fixture
+def page(browser, viewer, screenshots, request):
+    picture = screenshots / f"viewer_{request.node.originalname.removeprefix('test_')}.png"
+    with opened(browser, viewer, picture) as page:
+        yield page
 
 
 def open_wall(page, **chosen):
@@ -84,7 +105,8 @@ def test_a_link_with_the_token_shows_no_token(page):
 def test_the_wall(page):
     wall = open_wall(page)
     assert "63 of 63 tags, 3 of 3 runs" in wall.inner_text()
-    assert [one.split(" (")[0] for one in wall.locator("summary").all_inner_texts()] == ["train", "val", "layers"]
+    groups = wall.locator(".further > summary").all_inner_texts()
+    assert [one.split(" (")[0] for one in groups] == ["train", "val", "layers"]
     where, said = values(wall.locator("figure").first)
     assert where == "last"
     last = np.exp(-(STEPS - 1) / 500)
@@ -174,18 +196,140 @@ def test_the_mean_of_runs_that_are_alike(page):
     assert "over=%2F%5Bab%5D%2F" in page.url
 
 
-def test_a_run_that_grows_and_one_that_comes(page, logdir):
-    wall = open_wall(page, tags="val/loss")
-    figure = wall.locator("figure").first
-    with SummaryWriter(logdir / "a") as writer:
-        writer.add_scalar("val/loss", 77.0, STEPS, 1.79e9 + STEPS)
-    grown = lambda: 77.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731
-    assert until(grown, lambda seconds: page.wait_for_timeout(1000 * seconds))
-    assert figure.count() == 1
-    with SummaryWriter(logdir / "z") as writer:
-        writer.add_scalar("val/loss", 88.0, STEPS, 1.79e9 + STEPS)
-    came = lambda: 88.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731
-    assert until(came, lambda seconds: page.wait_for_timeout(1000 * seconds))
+def test_what_is_saved_of_a_chart(page, logdir):
+    figure = open_wall(page, tags="train", runs="/^[ab]$/").locator("figure").first
+    figure.get_by_label("Save train/loss").click()
+    with page.expect_download() as saving:
+        figure.get_by_role("button", name="CSV").click()
+    assert saving.value.suggested_filename == "train_loss.csv"
+    rows = list(csv.reader(Path(saving.value.path()).read_text(encoding="utf-8").splitlines()))
+    assert rows[0] == ["run", "tag", "step", "seconds", "value"]
+    points = [row for row in rows[1:] if row[0] == "a"]
+    assert [int(row[2]) for row in points] == list(range(STEPS))  # every one, though fewer are drawn
+    assert float(points[SPIKE][4]) == float(np.float32(np.exp(-SPIKE / 500) + 50))
+    with page.expect_download() as saving:
+        figure.get_by_role("button", name="SVG").click()
+    drawn = ET.parse(saving.value.path()).getroot()  # noqa: S314 - our own
+    assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
+    texts = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"train/loss", "a", "b", "0", "1,000"} <= set(texts)
+    with page.expect_download() as saving:
+        figure.get_by_role("button", name="PNG").click()
+    with Image.open(saving.value.path()) as image:
+        assert image.size[0] == 1600
+        assert len(image.convert("RGB").getcolors(1 << 20)) > 3
+
+
+def test_hostile_names_are_saved_as_text(page):
+    figure = open_wall(page, tags="/img/").locator("figure").first
+    figure.locator(".save summary").click()
+    with page.expect_download() as saving:
+        figure.get_by_role("button", name="SVG").click()
+    root = ET.parse(saving.value.path()).getroot()  # noqa: S314 - our own
+    assert f"val/{HOSTILE}" in [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert all(one.tag.rpartition("}")[2] != "img" for one in root.iter())
+
+
+def drag(page, figure, low, high):
+    box = figure.locator(".u-over").bounding_box()
+    page.mouse.move(box["x"] + low * box["width"], box["y"] + 90)
+    page.mouse.down()
+    page.mouse.move(box["x"] + high * box["width"], box["y"] + 90, steps=4)
+    page.mouse.up()
+
+
+def zoomed(page):
+    return [float(re.search(rf"{end}=([\d.]+)", page.url)[1]) for end in ("from", "to") if f"{end}=" in page.url]
+
+
+def zoom(page, figure, low, high):
+    """Drag until the address has another range: a chart that is just being drawn anew takes no drag."""
+    before = zoomed(page)
+
+    def is_done():
+        drag(page, figure, low, high)
+        return zoomed(page) != before
+
+    assert until(is_done, lambda seconds: page.wait_for_timeout(1000 * seconds))
+
+
+def test_a_zoom_is_undone_and_a_link_has_it(page):
+    figure = open_wall(page, tags="train").locator("figure").first
+    zoom(page, figure, 0.2, 0.8)
+    first = zoomed(page)
+    assert first == pytest.approx([0.2 * STEPS, 0.8 * STEPS], rel=0.05)
+    zoom(page, figure, 0.4, 0.6)
+    second = zoomed(page)
+    assert first[0] < second[0] < second[1] < first[1]
+    page.reload()
+    page.locator(".wall .uplot canvas").first.wait_for()
+    assert zoomed(page) == second
+    assert page.get_by_role("button", name="Show all steps").is_visible()
+    zoom(page, figure, 0.4, 0.6)
+    page.get_by_role("button", name="Undo zoom").click()
+    assert zoomed(page) == second
+    assert page.get_by_role("button", name="Undo zoom").is_hidden()
+    page.get_by_role("button", name="Zoom out").click()
+    figure.locator(".plot").focus()
+    page.keyboard.press("Control+z")
+    assert zoomed(page) == second
+    page.get_by_role("button", name="Show all steps").click()
+    assert zoomed(page) == []
+
+
+def test_pins_stay_above_and_in_the_link(page):
+    wall = open_wall(page)
+    wall.get_by_role("button", name="Pin", exact=True).nth(1).click()
+    assert wall.locator("h2").all_inner_texts() == ["Pinned"]
+    page.reload()
+    page.locator(".wall h2").wait_for()
+    assert wall.locator("h3").first.text_content() == "val/loss"
+    assert wall.get_by_role("button", name="Pin", exact=True).first.get_attribute("aria-pressed") == "true"
+    wall.get_by_role("button", name="Pin", exact=True).first.click()
+    assert wall.locator("h2").count() == 0
+    assert "pins" not in page.url
+
+
+def test_axes_and_outliers(page):
+    figure = open_wall(page, tags="train", runs="/^a$/", y="asinh").locator("figure").first
+    figure.get_by_label("Save train/loss").click()
+
+    def ticks():
+        with page.expect_download() as saving:
+            figure.get_by_role("button", name="SVG").click()
+        root = ET.parse(saving.value.path()).getroot()  # noqa: S314 - our own
+        return [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+
+    assert {"0.1", "1", "10"} <= set(ticks())
+    page.get_by_role("button", name="Linear").click()
+    assert "50" in ticks()
+    page.get_by_role("button", name="Clip outliers").click()
+    assert "50" not in ticks()
+    assert "clip=1" in page.url
+    page.get_by_role("button", name="Log x").click()
+    page.locator(".wall .uplot canvas").first.wait_for()
+    figure = page.locator(".wall figure").first
+    figure.get_by_label("Save train/loss").click()
+    assert {"1", "10", "100", "1,000"} <= set(ticks())
+    page.get_by_role("button", name="Asinh").click()
+    page.screenshot()
+
+
+def test_a_run_that_grows_and_one_that_comes(browser, tmp_path, screenshots):
+    write_runs(tmp_path)
+    picture = screenshots / "viewer_a_run_that_grows_and_one_that_comes.png"
+    with serving(tmp_path) as viewer, opened(browser, viewer, picture) as page:
+        wall = open_wall(page, tags="val/loss")
+        figure = wall.locator("figure").first
+        with SummaryWriter(tmp_path / "a") as writer:
+            writer.add_scalar("val/loss", 77.0, STEPS, 1.79e9 + STEPS)
+        grown = lambda: 77.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731
+        assert until(grown, lambda seconds: page.wait_for_timeout(1000 * seconds))
+        assert figure.count() == 1
+        with SummaryWriter(tmp_path / "z") as writer:
+            writer.add_scalar("val/loss", 88.0, STEPS, 1.79e9 + STEPS)
+        came = lambda: 88.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731
+        assert until(came, lambda seconds: page.wait_for_timeout(1000 * seconds))
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1400, "light"), (420, "dark")])

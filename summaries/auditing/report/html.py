@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from summaries.auditing.reports import Report
 
-__all__ = ["html", "rule_markup"]
+__all__ = ["html", "rule_markup", "rule_templates"]
 
 _STYLES = ("uplot/uPlot.min.css", "page.css")
 
@@ -53,13 +53,13 @@ def html(report: Report, pages: Mapping[str, str] = MappingProxyType({})) -> str
         "main.js",
         _STYLES,
         licence=asset("uplot/LICENSE"),
-        rules="\n".join(_rules(pages)),
+        rules="\n".join(rule_templates(pages)),
         index=to_json(index(report)),
         runs="\n".join(runs),
     )
 
 
-def _rules(pages: Mapping[str, str]) -> Iterable[str]:
+def rule_templates(pages: Mapping[str, str]) -> Iterable[str]:
     """The page of each rule as a template element, which a script copies when the page is opened."""
     return (f'<template id="rule-{escape(code)}">{rule_markup(text)}</template>' for code, text in pages.items())
 

@@ -1,12 +1,15 @@
 """The scripts of the pages: ES modules, which a server gives as they are, and a self-contained file as plain scripts.
 
-A module imports by name only, `import { a, b } from "./other.js";`, and renames nothing. So modules without these lines
-and without the word `export` may share one scope: every module comes after those that it imports. Comments that have
+A module imports by name only, `import { a, b } from "./other.js";`, and renames nothing. So it becomes a function that
+is called at once: it takes those names from the modules before it, and returns what it exports. Comments that have
 lines of their own, most of which are types for our checks, are left out of the file: they would be a third of it.
+
+Names of files are relative to `page/` beside this module; those of TensorBoard's tab begin with `../`.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
 from functools import cache
 from importlib.resources import files
@@ -16,9 +19,10 @@ __all__ = ["PLAIN", "asset", "plain_scripts", "reachable"]
 PLAIN = {"uplot/uPlot.iife.min.js": "uPlot"}
 """Scripts that are no modules, and the name that each defines."""
 
-_IMPORT = re.compile(r'^import \{[\w,\s]+\} from "\./([\w./]+)";\n', re.MULTILINE)
+_FOLDER = "/auditing/report/page"  # in the package
+_IMPORT = re.compile(r'^import (\{[\w,\s]+\}) from "(\.\.?/[\w./]+)";\n', re.MULTILINE)
 _COMMENT = re.compile(r"^ *(?://[^\n]*|/\*\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class) )", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class) (\w+))", re.MULTILINE)
 
 
 def asset(name: str) -> str:
@@ -37,16 +41,37 @@ def reachable(entry: str) -> list[str]:
 
 
 def plain_scripts(entry: str) -> list[str]:
-    """The texts of these modules as scripts that share one scope, in the order in which they run."""
-    return list(map(_plain, reachable(entry)))
+    """The texts of these modules as scripts, in the order in which they run."""
+    return [_plain(name, is_entry=name == entry) for name in reachable(entry)]
 
 
 @cache
 def _imports(name: str) -> list[str]:
-    return [] if name in PLAIN else _IMPORT.findall(asset(name))
+    return [] if name in PLAIN else [_seen_from(name, path) for _, path in _IMPORT.findall(asset(name))]
 
 
-def _plain(name: str) -> str:
+def _seen_from(name: str, path: str) -> str:
+    """The name of the file that a module calls by this path."""
+    absolute = posixpath.join(_FOLDER, posixpath.dirname(name), path)
+    return posixpath.relpath(posixpath.normpath(absolute), _FOLDER)
+
+
+def _plain(name: str, *, is_entry: bool) -> str:
     if name in PLAIN:
         return asset(name)
-    return '"use strict";\n' + _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", asset(name))))
+    text = asset(name)
+    taken = [
+        f"const {names} = {_object(module)};\n"
+        for names, path in _IMPORT.findall(text)
+        if (module := _seen_from(name, path)) not in PLAIN
+    ]
+    code = _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", text))).replace("import.meta.url", "document.baseURI")
+    if is_entry:  # nobody takes anything from it
+        return f'"use strict";\n{"".join(taken)}{code}'
+    given = ", ".join(_EXPORT.findall(text))
+    return f'"use strict";\nconst {_object(name)} = (() => {{\n{"".join(taken)}{code}return {{ {given} }};\n}})();\n'
+
+
+def _object(name: str) -> str:
+    """What holds the exports of a module."""
+    return "$" + re.sub(r"\W", "_", name.removeprefix("../../../").removesuffix(".js"))

@@ -7,11 +7,13 @@ a file, lines have any length, so that they can be searched.
 
 from __future__ import annotations
 
+from collections import Counter
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from summaries.auditing.findings import Failure, Finding, RunReport, Severity, counts
 from summaries.auditing.report.folded import folded
+from summaries.auditing.rules import RULES
 from summaries.presenting.sparklines import BARS, PLAIN_BARS, sparkline
 from summaries.presenting.terminal import broken, encodes, printable, shortened
 from summaries.words import counted, listed
@@ -24,12 +26,15 @@ if TYPE_CHECKING:
 
     from summaries.auditing.reports import Report
 
-__all__ = ["counts", "failure_text", "print_broken", "print_finding", "run_verdict", "show", "steps_text"]
+__all__ = ["STYLES", "counts", "failure_text", "print_broken", "print_finding", "run_verdict", "show", "steps_text"]
 
-_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan", None: "green"}
+STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan", None: "green"}
+"""The style of each severity; None if nothing was found."""
+
 _MOST_ROWS = 20  # in the table: hundreds of runs fit a screen
 _NAME_WIDTH = 24  # columns are left out until the name of a run has this width
 _LOSS = "loss"
+_MOST_LACKING = 3  # roles that are named
 
 
 def show(report: Report, console: Console, *, fold: bool = True) -> None:
@@ -53,7 +58,28 @@ def show(report: Report, console: Console, *, fold: bool = True) -> None:
         for failure in report.failures:
             print_broken(console, failure_text(failure), indent=2)
     console.print()
+    if len(report.runs) == 1 and not report.runs[0].findings and report.runs[0].points:
+        for line in _judged(report.runs[0]):
+            print_broken(console, line, "dim")
     print_broken(console, _verdict(report))
+
+
+def _judged(run: RunReport) -> Iterator[str]:
+    """What the audit took the tags of a run for, and what it could not judge, in a line each."""
+    tags: dict[str, list[str]] = {}
+    for curve in run.curves:
+        if curve.role:
+            tags.setdefault(curve.role, []).append(printable(curve.tag))
+    yield "taken for: " + ("; ".join(f"{_plain(role)} {listed(found)}" for role, found in tags.items()) or "nothing")
+    of_tags = [RULES[code].needs for code in run.unchecked if "wiring" not in RULES[code].needs]
+    if of_tags:
+        most = Counter(role for needs in of_tags for role in sorted(needs)).most_common(_MOST_LACKING)
+        lacking = ", ".join(_plain(role) for role, _ in most)
+        yield f"{counted(len(of_tags), 'rule')} not asked, for want of {lacking} and others"
+
+
+def _plain(role: str) -> str:
+    return role.replace("_", " ")
 
 
 def _flagged(report: Report) -> Iterator[RunReport]:
@@ -110,7 +136,7 @@ def print_finding(console: Console, finding: Finding, run: str = "") -> None:
             lines += [Text(" " * 8 + line, style) for line in broken(text, console.width - 10)]
         elif text:
             lines[-1].append("  " * bool(lines[-1])).append(text, style)
-    lines[0].stylize(_STYLES[finding.severity], 0, 8)
+    lines[0].stylize(STYLES[finding.severity], 0, 8)
     for line in filter(None, lines):
         console.print(Text("  ") + line, soft_wrap=True)
     print_broken(console, printable(finding.message), indent=2)
@@ -194,7 +220,7 @@ def _columns(runs: Sequence[RunReport], console: Console) -> list[_Column]:
         _Column("points", [(f"{run.points:,}", "") for run in runs], "right"),
         _Column(_title(runs), [(text, "") for text in main]),
         _Column("global norm", [(sparkline(curves[0], bars) if curves else "", "") for curves in norms]),
-        _Column("verdict", [(text, _STYLES[severity]) for text, severity in map(run_verdict, runs)]),
+        _Column("verdict", [(text, STYLES[severity]) for text, severity in map(run_verdict, runs)]),
     ]
 
 

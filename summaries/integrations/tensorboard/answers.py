@@ -21,12 +21,29 @@ the header refers to as [type, offset, count]. Numbers that JSON cannot hold are
         JSON: `tags`, of all runs that were read: [tag, the number of runs that have it], in order of first appearance.
     curves?tag=T&runs=RR&x=X&from=A&to=B&stretches=N&smooth=W
         binary: `curves` of one tag, of those runs RR (a JSON list) that have it: each `run`; `points`, how many there
-        are; `step`, `seconds` since the run began, `value`: thinned to that many stretches between A and B, which are
-        steps, or seconds if X is "time"; `smooth`, the moving average of all points, there, or null without W.
+        are; `step`, `seconds` since the run began, `value`: thinned to that many stretches between A and B, or all of
+        them for 0; A and B are steps, or seconds if X is "time"; `smooth`, the moving average of all points, there, or
+        null without W.
     bands?tag=T&groups=GG&from=A&to=B&stretches=N&smooth=W
         binary: `bands` of one tag, for each of the groups GG (a JSON object: name → list of runs) in which some run has
         it: `group`; `runs`, how many have it; `points`, how many steps there are; `step`; `mean`, `low` and `high`
         over the runs, with straight lines between a run's points, as `reduce` has them: thinned as curves are.
+    table?columns=CC&since=V
+        JSON: `version`; `parameters`, as `table.parameters` returns them; `rows`, of the runs that changed since
+        version V, or of all: [run, cells], for each of the columns CC (a JSON list, see `table.columns_of`) or null.
+    shelf?
+        JSON: `kinds`, those that runs have: each `kind`, `noun`, and `tags`: [tag, the number of runs that have it];
+        `command`, which shows the rest in TensorBoard.
+    steps?kind=K&tag=T&runs=RR&most=N
+        JSON: `runs`, the first N of RR that have values of this kind and tag: each `run`, and `steps` of those that
+        stand.
+    value?kind=K&run=R&tag=T&index=N
+        JSON: `step`, and what `media.told` says of the value.
+    media?kind=K&run=R&tag=T&index=N&item=I
+        the bytes of an image or of a sound, with its type.
+    histograms?run=R&tag=T&stretches=N
+        binary: `tag`, `points`, and what `media.stacked` returns: `steps`, `low`, `high`, `bins`; `cells`, bin after
+        bin from the lowest, the share of each histogram that lies in it.
     norms?run=R&tag=T
         JSON: what `norms` returns.
     matrices?run=R
@@ -56,7 +73,7 @@ from summaries.auditing.report.packed import Arrays, body, plain
 from summaries.auditing.report.payload import bodies, finding_data, row
 from summaries.auditing.reports import Report
 from summaries.auditing.rules.handbook import page
-from summaries.integrations.tensorboard import layers
+from summaries.integrations.tensorboard import layers, media, table
 from summaries.integrations.tensorboard.matrices import level_range, matrix_at, matrix_tags, shown
 from summaries.integrations.tensorboard.norms import norms
 from summaries.presenting.plots import smoothed
@@ -72,9 +89,10 @@ if TYPE_CHECKING:
 
     from summaries.integrations.tensorboard.books import Book, Columns
     from summaries.integrations.tensorboard.library import Library
+    from summaries.reading.series import Items
 
     Query = Mapping[str, str]
-    Answer = Callable[[Library, Query], dict[str, Any] | bytes]
+    Answer = Callable[[Library, Query], dict[str, Any] | bytes | media.Content]
 
 __all__ = ["ANSWERS"]
 
@@ -152,10 +170,16 @@ def _curve(library: Library, query: Query) -> bytes:
 
 
 def _drawn(x: NDArray[Any], value: NDArray[np.float64], query: Query) -> NDArray[np.intp]:
-    """Which points between `from` and `to` are drawn, with one on both sides, for a line to the edge; x rises."""
+    """Which points between `from` and `to` are drawn, with one on both sides, for a line to the edge; x rises.
+
+    All of them for `stretches=0`.
+    """
     start = max(int(np.searchsorted(x, _number(query, "from", -math.inf))) - 1, 0)
     stop = int(np.searchsorted(x, _number(query, "to", math.inf), side="right")) + 1
-    return start + thin(value[start:stop], min(max(_integer(query, "stretches", 1000), 1), _MOST_STRETCHES))
+    stretches = _integer(query, "stretches", 1000)
+    if stretches == 0:
+        return np.arange(start, min(stop, len(x)))
+    return start + thin(value[start:stop], min(max(stretches, 1), _MOST_STRETCHES))
 
 
 def _tags(library: Library, query: Query) -> dict[str, Any]:
@@ -205,6 +229,50 @@ def _bands(library: Library, query: Query) -> bytes:
     return body({"tag": tag, "bands": found}, arrays)
 
 
+def _table(library: Library, query: Query) -> dict[str, Any]:
+    columns, version = table.columns_of(_json(query, "columns")), library.version
+    books, _ = library.since(-1)
+    since = _integer(query, "since", -1)
+    rows = [[book.name, table.row(library, book, columns)] for book in books if book.version > since]
+    return {"version": version, "parameters": table.parameters(books), "rows": rows}
+
+
+def _shelf(library: Library, query: Query) -> dict[str, Any]:
+    books, _ = library.since(-1)
+    return {"kinds": media.shelf(books), "command": f"tensorboard --logdir {' '.join(library.shown_places)}"}
+
+
+def _steps(library: Library, query: Query) -> dict[str, Any]:
+    kind, tag, names = _text(query, "kind"), _text(query, "tag"), set(_names(query, "runs"))
+    books, _ = library.since(-1)
+    having = [book.name for book in books if book.name in names and tag in book.media.get(kind, ())]
+    found = []
+    for name in sorted(having, key=by_number)[: max(_integer(query, "most", len(having)), 0)]:
+        items = media.items_of(_columns(library.book(name)).run, kind, tag)
+        found.append({"run": name, "steps": items.step.tolist()})
+    return {"runs": found}
+
+
+def _items(library: Library, query: Query) -> Items:
+    return media.items_of(_columns(library.book(_text(query, "run"))).run, _text(query, "kind"), _text(query, "tag"))
+
+
+def _value(library: Library, query: Query) -> dict[str, Any]:
+    return media.told(_text(query, "kind"), _items(library, query), _integer(query, "index", 0))
+
+
+def _media(library: Library, query: Query) -> media.Content:
+    return media.content(_items(library, query), _integer(query, "index", 0), _integer(query, "item", 0))
+
+
+def _histograms(library: Library, query: Query) -> bytes:
+    items = _items(library, {**query, "kind": "histograms"})
+    stacked, arrays = media.stacked(items, min(max(_integer(query, "stretches", 200), 1), _MOST_STRETCHES)), Arrays()
+    head = {"tag": items.tag, "steps": arrays.add(stacked.step.astype(np.float64)), "bins": stacked.cells.shape[0]}
+    head |= {"low": plain(stacked.low), "high": plain(stacked.high), "points": len(items)}
+    return body(head | {"cells": arrays.add(stacked.cells.astype(np.float32).ravel())}, arrays)
+
+
 def _norms(library: Library, query: Query) -> dict[str, Any]:
     columns = _columns(library.book(_text(query, "run")))
     return norms(columns.signals, query.get("tag"))
@@ -239,6 +307,12 @@ ANSWERS: Mapping[str, Answer] = {
     "tags": _tags,
     "curves": _curves,
     "bands": _bands,
+    "table": _table,
+    "shelf": _shelf,
+    "steps": _steps,
+    "value": _value,
+    "media": _media,
+    "histograms": _histograms,
     "norms": _norms,
     "matrices": _matrices,
     "matrix": _matrix,
@@ -284,7 +358,7 @@ def _groups(query: Query, name: str) -> dict[str, list[str]]:
 def _json(query: Query, name: str) -> Any:
     """What the query says in JSON; None if it is none."""
     text = _text(query, name)
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         return json.loads(text)
     return None
 

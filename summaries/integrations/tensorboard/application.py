@@ -12,6 +12,7 @@ from summaries.auditing.config import as_config
 from summaries.integrations.tensorboard.answers import ANSWERS
 from summaries.integrations.tensorboard.assets import asset
 from summaries.integrations.tensorboard.library import Library
+from summaries.integrations.tensorboard.media import Content
 from summaries.integrations.tensorboard.places import places_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,16 @@ def application(logdir: str, flags: Any) -> Application:
     return Application(Library(places, audit, megabytes << 20), hosts)
 
 
+def refused(hosts: Collection[str] | None, host: str, origin: str) -> str:
+    """Why a request is refused, as one that a page of another site may have sent; "" if it is not."""
+    if origin and host and origin.rpartition("://")[2].lower() != host.lower():
+        return f"only the page itself is answered, got the origin {origin!r}"
+    name = host.lower() if host.endswith("]") else host.lower().rpartition(":")[0] or host.lower()
+    if host and hosts is not None and name not in hosts:
+        return f"only a browser that asks localhost is answered, or a name in --gradledger_hosts, got {name!r}"
+    return ""
+
+
 class Application:
     """Answers requests.
 
@@ -65,27 +76,19 @@ class Application:
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Answer one request, as WSGI wants it."""
-        if refusal := self._refusal(environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN", "")):
+        if refusal := refused(self._hosts, environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN", "")):
             status, kind, content = _said(403, refusal)
         else:
             status, kind, content = self.answer(
                 environ["REQUEST_METHOD"], environ["PATH_INFO"].rpartition(_PREFIX)[2], environ.get("QUERY_STRING", "")
             )
         head = [("Content-Type", kind), ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store")]
+        head.append(("Content-Security-Policy", "default-src 'none'; sandbox"))  # of what is opened by itself
         if len(content) >= _GZIP_FROM and "gzip" in environ.get("HTTP_ACCEPT_ENCODING", "") and not _is_binary(kind):
             content = gzip.compress(content, 3)
             head.append(("Content-Encoding", "gzip"))
         start_response(_STATUS[status], [*head, ("Content-Length", str(len(content)))])
         return [content] if environ["REQUEST_METHOD"] != "HEAD" else []
-
-    def _refusal(self, host: str, origin: str) -> str:
-        """Why a request is refused, as one that a page of another site may have sent; "" if it is not."""
-        if origin and host and origin.rpartition("://")[2].lower() != host.lower():
-            return f"only the page itself is answered, got the origin {origin!r}"
-        name = host.lower() if host.endswith("]") else host.lower().rpartition(":")[0] or host.lower()
-        if host and self._hosts is not None and name not in self._hosts:
-            return f"only a browser that asks localhost is answered, or a name in --gradledger_hosts, got {name!r}"
-        return ""
 
     def answer(self, method: str, path: str, query: str) -> tuple[int, str, bytes]:
         """Status, type and content for an address below the plugin's.
@@ -113,6 +116,8 @@ class Application:
         except Exception as error:
             _logger.exception("gradledger cannot answer %s", path)
             return _said(500, f"{type(error).__name__}: {error}")
+        if isinstance(found, Content):
+            return 200, *found
         if isinstance(found, bytes):
             return 200, "application/octet-stream", found
         return 200, "application/json", json.dumps(found, allow_nan=False).encode("ascii")
@@ -123,4 +128,4 @@ def _said(status: int, error: str) -> tuple[int, str, bytes]:
 
 
 def _is_binary(kind: str) -> bool:
-    return kind == "application/octet-stream"
+    return kind.startswith(("application/octet-stream", "image/", "audio/"))

@@ -13,7 +13,7 @@ _SHARED = "audit/"  # where the modules of the audit's page are, beside our own
 _FOLDER_OF_SHARED = (
     "../../../auditing/report/page/"  # where they are from our own in the package, and so for our checks
 )
-_ENTRIES_OF_SHARED = ("run.js", "overview.js", "unpack.js")
+_ENTRIES_OF_SHARED = ("run.js", "overview.js", "unpack.js", "axes.js")
 _STYLES = ("page.css", "uplot/uPlot.min.css")
 _TYPES = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 

@@ -14,15 +14,22 @@ from summaries.auditing.engine import ordered, signals_of
 from summaries.auditing.readable import read_readable
 from summaries.auditing.rules import RULES
 from summaries.integrations.tensorboard.matrices import has_matrices
+from summaries.integrations.tensorboard.table import ends_of
 from summaries.reading.growing import GrowingRun
+from summaries.reading.kinds import KINDS
+from summaries.reading.stated import Stated, from_name, stated
+from summaries.tools.tailing import steps_a_second
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from summaries.auditing.config import Config
     from summaries.auditing.discovery import RunFiles
     from summaries.auditing.findings import Failure, Finding, RunReport
     from summaries.auditing.signals.signals import Signals
+    from summaries.integrations.tensorboard.table import Ends
     from summaries.reading.run import Run
     from summaries.storage.protocols import StoredFile
 
@@ -74,7 +81,15 @@ class Book:
         columns: the columns; None if they are not in memory.
         report: what was found, with the curves that sparklines are made of; None if the run was not audited yet.
         tags: the tags of its scalars, in order of first appearance.
+        last: float64[k, 3]: step, wall time and value of the last point of each of `tags`.
+        rate: steps a second, over the last points of its longest scalar; NaN if they do not tell.
+        ends: what the table says of each of them.
+        stated: its hyperparameters; until it is read, those of its name.
+        at_steps: values at steps that the table asked for, by tag and step.
+        media: the tags of each kind that is not scalars, for kinds that it has.
         has_matrices: whether it logged matrices.
+        is_judged: whether the report is about all points that were read.
+        judged: when it was audited last, on the monotonic clock.
         version: the library's version in which it changed last.
         used: when somebody looked at it last, on the monotonic clock.
     """
@@ -84,6 +99,14 @@ class Book:
         self.columns: Columns | None = None
         self.report: RunReport | None = None
         self.tags: tuple[str, ...] = ()
+        self.last: NDArray[np.float64] = np.empty((0, 3))
+        self.rate: float = math.nan
+        self.is_judged: bool = True
+        self.judged: float = 0.0
+        self.ends: Ends = {}
+        self.stated: dict[str, Stated] = _of_name(files.name)
+        self.at_steps: dict[tuple[str, int], float | None] = {}
+        self.media: dict[str, tuple[str, ...]] = {}
         self.has_matrices: bool = False
         self.version = 0
         self.used: float = 0.0
@@ -110,7 +133,15 @@ class Book:
         """Read the files, or what was added to them since the last time; see `read_readable`."""
         run, failures = self._run()
         self.columns = None if run is None else Columns(self.name, run, config)
-        self.tags = () if run is None else tuple(run.scalars)
+        scalars = {} if run is None else {tag: series for tag, series in run.scalars.items() if len(series)}
+        self.tags = tuple(scalars)
+        rows = [(series.step[-1], series.wall_time[-1], series.value[-1]) for series in scalars.values()]
+        self.last = np.array(rows, np.float64).reshape(-1, 3)
+        self.rate = steps_a_second(max(scalars.values(), key=len)) if scalars else math.nan
+        self.ends = {} if run is None else ends_of(run)
+        self.stated = _of_name(self.name) if run is None else stated(self.name, run)
+        self.at_steps = {}
+        self.media = {} if run is None else {kind: tags for kind in KINDS if (tags := tuple(getattr(run, kind)))}
         self.has_matrices = run is not None and has_matrices(run)
         return run, failures
 
@@ -142,3 +173,7 @@ class Book:
         if report is None or report.wall_times is None or time.time() - report.wall_times[1] > _RECENT_SECS:
             return report
         return replace(report, findings=tuple(one for one in report.findings if not RULES[one.code].while_written))
+
+
+def _of_name(name: str) -> dict[str, Stated]:
+    return {key: Stated(value, "name") for key, value in from_name(name).items()}

@@ -5,7 +5,8 @@ that somebody waits for first, and audits it. What the table shows of a run stay
 as long as there is room, and are read again when somebody opens it.
 
 Memory: 24 bytes for each scalar of the runs that are kept, twice that for one that grows, up to `most_bytes`; the run
-that was read last is kept whatever its size. Besides, a kilobyte or two for each run, and half of one for each finding.
+that was read last is kept whatever its size. Besides, a kilobyte or two for each run, a fifth of one for each of its
+tags, and half of one for each finding.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ class Library:
         config: what the audit looks for.
         most_bytes: how much memory columns may take.
         poll_secs: how long to wait between two looks at the files, in seconds.
+        share: about this share of a processor is spent on runs that grow.
+        audit_secs: a run that grows is not audited again before so many seconds have passed; its points are read.
 
     Attributes:
         version: rises whenever something changes.
@@ -65,7 +68,14 @@ class Library:
     """
 
     def __init__(
-        self, places: Sequence[Place], config: Config, most_bytes: int, *, poll_secs: float = POLL_SECS
+        self,
+        places: Sequence[Place],
+        config: Config,
+        most_bytes: int,
+        *,
+        poll_secs: float = POLL_SECS,
+        share: float = _SHARE,
+        audit_secs: float = 0.0,
     ) -> None:
         self.version: int = 0
         self.is_reading: bool = True
@@ -74,6 +84,7 @@ class Library:
         self._places = tuple(places)
         self._config = config
         self._poll_secs = poll_secs
+        self._share, self._audit_secs = share, audit_secs
         self._books: dict[str, Book] = {}
         self._gone: dict[str, int] = {}  # name → the version in which it went
         self._wanted: list[str] = []
@@ -87,6 +98,12 @@ class Library:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="gradledger", daemon=True)
                 self._thread.start()
+
+    def finish(self) -> None:
+        """Return when everything that is there now was read and audited."""
+        self.start()
+        with self._changed:
+            self._changed.wait_for(lambda: self.version > 0 and not self.is_reading)
 
     def since(self, version: int) -> tuple[list[Book], list[str]]:
         """The runs that have changed since a version, and the names of those that have gone since; -1 for all."""
@@ -125,6 +142,17 @@ class Library:
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise TimeoutError(f"run {name!r} is still being read")
 
+    def settled(self, timeout_secs: float) -> bool:
+        """Start to read, and wait until every run was read, but not longer than this; whether every run was."""
+        self.start()
+        with self._changed:
+            return self._changed.wait_for(lambda: self.version > 0 and not self.is_reading, timeout_secs)
+
+    @property
+    def shown_places(self) -> tuple[str, ...]:
+        """The paths and addresses of the places, without credentials."""
+        return tuple(without_credentials(place.path) for place in self._places)
+
     @property
     def bytes(self) -> int:
         """How much memory columns take."""
@@ -134,6 +162,7 @@ class Library:
     def _work(self) -> None:
         with ExitStack() as stack:
             access: list[Access] = []
+            looked = False
             while True:
                 began = time.monotonic()
                 try:
@@ -143,8 +172,10 @@ class Library:
                 except Exception as error:
                     _logger.exception("gradledger cannot look at the runs")
                     self._publish(failures=(Failure("", "", str(error)),))
-                spent = time.monotonic() - began
-                self._pause(max(self._poll_secs, min(spent / _SHARE - spent, _MOST_PAUSE_SECS)))
+                spent = time.monotonic() - began if looked else 0.0  # the first time is not about what grows
+                looked = True
+                longest = _MOST_PAUSE_SECS * _SHARE / self._share
+                self._pause(max(self._poll_secs, min(spent / self._share - spent, longest)))
 
     def _look(self, access: Iterable[Access]) -> None:
         """List the files, and read and audit what has changed."""
@@ -154,8 +185,8 @@ class Library:
             self._read_wanted(left)
             if left:
                 self._update(left.pop(0))
-        if due:
-            self._audit_between({book.name for book in due})
+        if judged := {book.name for book in due if book.is_judged}:
+            self._audit_between(judged)
         self._publish(is_reading=False)
 
     def _pause(self, secs: float) -> None:
@@ -202,7 +233,14 @@ class Library:
         with self._changed:
             known = self._books
             self._books = {name: known.get(name) or Book(files) for name, files in found.items()}
-            due = [book for book in self._books.values() if book.report is None or book.files != found[book.name]]
+            overdue = time.monotonic() - self._audit_secs
+            due = [
+                book
+                for book in self._books.values()
+                if book.report is None
+                or book.files != found[book.name]
+                or (not book.is_judged and book.judged < overdue)
+            ]
             gone = known.keys() - found.keys()
             if due or gone or failures != self.failures or self.version == 0:
                 self.version += 1
@@ -218,8 +256,19 @@ class Library:
             return due
 
     def _update(self, book: Book) -> None:
-        """Read what is new in a run, and audit it."""
+        """Read what is new in a run, and audit it, unless that was done only just now."""
+        now = time.monotonic()
+        if book.report is not None and book.columns is not None and now - book.judged < self._audit_secs:
+            book.read(self._config)
+            with self._changed:
+                book.is_judged = False
+                self._shelve(book, book.report)
+                self._make_room(book)
+                self._changed.notify_all()
+            return
+        spread = 0.0 if book.judged else hash(book.name) % 97 / 97  # else all would be due at once, again and again
         report = self._task(book.files)
+        book.is_judged, book.judged = True, now - spread * self._audit_secs
         kept = tuple(curve for curve in report.curves if curve is report.main_curve or curve.role == "global_norm")
         with self._changed:
             self._shelve(book, replace(report, curves=kept))

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from summaries.storage.credentials import without_credentials
+from summaries.storage.files import place_of
 from summaries.storage.names import is_remote
 
-__all__ = ["Place", "places_of", "run_name"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Place", "existing_places", "places_of", "run_name"]
 
 _NAMED = re.compile(r"(?P<name>[^/:\\]+):(?P<path>.+)", re.DOTALL)
 
@@ -41,6 +46,21 @@ def places_of(logdir: str, logdir_spec: str = "") -> tuple[Place, ...]:
     if not logdir_spec:
         return (Place(_expanded(logdir)),) if logdir else ()
     return tuple(_place(part) for part in logdir_spec.split(",") if part)
+
+
+def existing_places(paths: Sequence[str]) -> tuple[Place, ...]:
+    """Places with the names that their runs begin with: none for one, else the last part of its path.
+
+    Raises:
+        FileNotFoundError: a place does not exist.
+        ImportError: it is an address, and what reads it is not installed.
+    """
+    for path in paths:
+        storage, shown = place_of(path)
+        storage.discover(shown, recursive=False)  # it may be empty, but not missing
+    if len(paths) == 1:
+        return (Place(paths[0]),)
+    return tuple(Place(path, re.split(r"[/\\]+", without_credentials(path) + "/")[-2]) for path in paths)
 
 
 def run_name(place: Place, name: str) -> str:

@@ -13,7 +13,10 @@ import { uPlot } from "./uplot/uPlot.iife.min.js";
 
 const CHART_HEIGHT = 250;
 const SIDE = 66; // CSS pixels for the y axis
+const BESIDE = 22; // half of the label of the last tick of the x axis
 const LINE_COLORS = 8;
+const DASHES = [undefined, [7, 3], [2, 3], [8, 3, 2, 3]]; // of the first eight curves, of the next eight, …
+const OUTLIERS = 0.01; // the share of values on each side that clipping may leave out
 const SHARES = new Set(["clipped", "clipped_fraction", "zero_fraction"]);
 const [MINUTE, HOUR, DAY] = [60, 3600, 86400];
 // Distances between ticks of a time axis, in seconds: round in minutes, hours and days.
@@ -32,13 +35,13 @@ export function baseOptions(view, width, height, marks) {
   const axis = { stroke: () => color("soft"), grid: { stroke: () => color("grid"), width: 1 }, ticks: { show: false } };
   const xAxis =
     view.mode === "step"
-      ? { values: ticksBy(tick), space: 70 }
-      : { values: ticksBy(duration), space: 110, incrs: TIME_TICKS };
+      ? { values: ticksBy(tick), space: 70, ...(view.log ? logAxis(logTicks) : {}) }
+      : { values: ticksBy(duration), space: 110, incrs: TIME_TICKS, ...(view.log ? logAxis(logTicks) : {}) };
   return {
     width,
     height,
-    padding: [(marks.length > 0 ? 2 * FLAG_HEIGHT : 0) + 10, 12, 0, 0],
-    scales: { x: { time: false, range: () => view.range } },
+    padding: [(marks.length > 0 ? 2 * FLAG_HEIGHT : 0) + 10, BESIDE, 0, 0],
+    scales: { x: { time: false, range: () => view.range, distr: view.log ? 3 : 1 } },
     axes: [
       { ...axis, ...xAxis, size: 28 },
       { ...axis, size: SIDE, values: ticksBy(tick) },
@@ -126,12 +129,14 @@ export function marksOn(view, curves, findings) {
 
 /**
  * The scale of values and its ticks: linear or logarithmic; if some are zero or negative, asinh from the smallest
- * magnitude on.
+ * magnitude on, or from where a tenth of them is smaller.
  * @param {boolean} log
  * @param {(number | null | undefined)[][]} values
+ * @param {boolean} asinh
  * @returns {{ scale: uPlotClass.Scale, ticks?: (low: number, high: number) => number[] }}
  */
-function valueScale(log, values) {
+function valueScale(log, values, asinh) {
+  if (asinh) return asinhScale(quantile(sorted(values).map(Math.abs).filter(Boolean).sort(ascending), 0.1) ?? 1);
   let least = Infinity;
   let positive = true;
   for (const column of values) {
@@ -143,7 +148,28 @@ function valueScale(log, values) {
   }
   if (!log || least === Infinity) return { scale: { distr: 1, range: linearRange } };
   if (positive) return { scale: { distr: 3, range: positiveRange }, ticks: logTicks };
+  return asinhScale(least);
+}
+
+/** @type {(least: number) => { scale: uPlotClass.Scale, ticks: (low: number, high: number) => number[] }} */
+function asinhScale(least) {
   return { scale: { distr: 4, asinh: least, range: zeroRange }, ticks: (low, high) => asinhTicks(low, high, least) };
+}
+
+/** @type {(a: number, b: number) => number} */
+function ascending(a, b) {
+  return a - b;
+}
+
+/** @type {(values: (number | null | undefined)[][]) => number[]} */
+function sorted(values) {
+  const known = values.flatMap((column) => column.filter((value) => value !== null && value !== undefined));
+  return /** @type {number[]} */ (known).sort(ascending);
+}
+
+/** @type {(rising: number[], share: number) => number | undefined} */
+function quantile(rising, share) {
+  return rising[Math.round(share * (rising.length - 1))];
 }
 
 /**
@@ -152,12 +178,12 @@ function valueScale(log, values) {
  */
 
 /** @type {ScaleRange} */
-function positiveRange(_u, low, high) {
+export function positiveRange(_u, low, high) {
   return low === null ? [1, 10] : logRange(low, high);
 }
 
 /** @type {ScaleRange} */
-function zeroRange(_u, low, high) {
+export function zeroRange(_u, low, high) {
   return low === null ? [0, 1] : [Math.min(low, 0), Math.max(high, 0)];
 }
 
@@ -165,7 +191,7 @@ function zeroRange(_u, low, high) {
  * Like uPlot's own, except that the line of a constant is in the middle.
  * @type {ScaleRange}
  */
-function linearRange(_u, low, high) {
+export function linearRange(_u, low, high) {
   if (low === null) return [0, 1];
   const room = Math.abs(low) / 2 || 1;
   if (low === high) return [low - room, high + room];
@@ -178,10 +204,16 @@ function linearRange(_u, low, high) {
  * The axis of a share starts at zero, with room for a line there.
  * @type {ScaleRange}
  */
-function shareRange(_u, low, high) {
+export function shareRange(_u, low, high) {
   const top = high > 0 ? high : 1;
   return [Math.min(low ?? 0, -0.03 * top), 1.05 * top];
 }
+
+/**
+ * Bands lie between curves; a y axis may be asinh, and leave out outliers.
+ * @typedef {{ side?: number, legend?: boolean, bands?: [high: number, low: number][], asinh?: boolean,
+ *   clipped?: boolean }} Looks
+ */
 
 /**
  * A line chart in `holder`; `log` selects its scale, `side` is the width of the y axis.
@@ -190,19 +222,21 @@ function shareRange(_u, low, high) {
  * @param {Curve[]} curves
  * @param {Finding[]} findings
  * @param {boolean} log
- * @param {{ side?: number, legend?: boolean, bands?: [high: number, low: number][] }} [options] bands between curves
+ * @param {Looks} [looks]
  * @returns {Chart}
  */
-export function lineChart(view, holder, curves, findings, log, { side = SIDE, legend = true, bands = [] } = {}) {
+export function lineChart(view, holder, curves, findings, log, looks = {}) {
+  const { side = SIDE, legend = true, bands = [], asinh = false, clipped = false } = looks;
   const lines = curves.map((curve) => ordered(curve, view.mode));
   const { x, values } = aligned(lines);
   const marks = marksOn(view, curves, findings);
   const odd = lines.flatMap(notFinite);
   const finite = values.map((column) => column.map((v) => (v === undefined || Number.isFinite(v) ? v : null)));
   const options = baseOptions(view, holder.clientWidth, CHART_HEIGHT, marks);
-  const { scale, ticks } = valueScale(log, finite);
+  const { scale, ticks } = valueScale(log, finite, asinh);
   const shares = !ticks && curves.every(({ role }) => SHARES.has(role));
   options.scales.y = shares ? { ...scale, range: shareRange } : scale;
+  if (clipped) clip(/** @type {{ range: ScaleRange }} */ (options.scales.y), finite);
   options.axes[1].size = side;
   options.legend = { show: legend };
   options.bands = bands.map(([high, low]) => ({
@@ -218,6 +252,17 @@ export function lineChart(view, holder, curves, findings, log, { side = SIDE, le
     ...curves.map((curve, k) => line(curve, k, values[k])),
   ];
   return install(view, holder, options, /** @type {uPlotClass.AlignedData} */ ([x, ...finite]), marks);
+}
+
+/**
+ * Leave outliers out of the range of a scale.
+ * @type {(scale: { range: ScaleRange }, values: (number | null | undefined)[][]) => void}
+ */
+function clip(scale, values) {
+  const rising = sorted(values);
+  const [low, high] = [quantile(rising, OUTLIERS), quantile(rising, 1 - OUTLIERS)];
+  const range = scale.range;
+  if (low !== undefined && high !== undefined) scale.range = (u) => range(u, low, high);
 }
 
 /**
@@ -243,7 +288,7 @@ function line(curve, k, values) {
     class: name,
     width: faint ? 1 : 1.5,
     alpha: faint ? 0.3 : 1,
-    dash: role === "clip_norm" ? [6, 4] : undefined,
+    dash: role === "clip_norm" ? [6, 4] : DASHES[Math.floor((curve.color ?? 0) / LINE_COLORS) % DASHES.length],
     value: (_u, _v, _series, index) => number(values[index ?? lastPoint(values)]),
     points: { size: 5 },
   };

@@ -51,7 +51,7 @@ export function unpacked(body) {
  * A column that was written as its first value and differences.
  * @type {(first: number | null, differences: Column) => Column}
  */
-function rising(first, differences) {
+export function rising(first, differences) {
   if (first === null) return differences;
   let value = first;
   return Float64Array.from(differences, (difference) => {

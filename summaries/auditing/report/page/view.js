@@ -13,6 +13,8 @@ export class View {
    */
   constructor([low, high], mode) {
     this.mode = mode;
+    /** Whether the x axis is logarithmic. */
+    this.log = false;
     this.key = `run-${++View.count}`; // charts with the same key share their crosshair
     /** @type {Set<Zoomed>} */
     this.charts = new Set();

@@ -67,13 +67,95 @@ export interface TagsAnswer {
 /** `curves` of one tag */
 export interface CurvesHeader {
   tag: string;
-  curves: { run: string; points: number; step: Entry; seconds: Entry; value: Entry; smooth: Entry | null }[];
+  curves: { run: string; points: number; step: Entry; seconds: Entry; value: Entry; smooth: Entry | null; kept?: number }[];
+}
+
+/** What a page in a file has: the answers `runs` and `tags`, and how many points there are, and are in the file. */
+export interface SavedIndex {
+  runs: RunsAnswer;
+  tags: TagsAnswer["tags"];
+  points: number;
+  kept: number;
+}
+
+/** The curves of one run there. */
+export interface SavedHeader {
+  curves: { tag: string; points: number; step: Rising; milliseconds: Rising; value: Entry }[];
+}
+
+type Rising = [first: number | null, ...differences: Entry];
+
+/** One of them, unpacked; `points` is how many there were before thinning. */
+export interface SavedCurve {
+  points: number;
+  step: Column;
+  seconds: Column;
+  value: Column;
 }
 
 /** `bands` of one tag */
 export interface BandsHeader {
   tag: string;
   bands: { group: string; runs: number; points: number; step: Entry; mean: Entry; low: Entry; high: Entry }[];
+}
+
+/** `table` */
+export interface TableAnswer {
+  version: number;
+  parameters: Parameter[];
+  rows: [run: string, cells: Cell[]][];
+}
+
+export interface Parameter {
+  name: string;
+  runs: number;
+  values: number;
+  source: string;
+  chosen: boolean;
+}
+
+/** Those that JSON cannot hold come as their names. */
+export type Cell = number | string | boolean | null;
+
+/** `shelf` */
+export interface ShelfAnswer {
+  kinds: Shelf[];
+  command: string;
+}
+
+export interface Shelf {
+  kind: string;
+  noun: string;
+  tags: [tag: string, runs: number][];
+}
+
+/** `steps` */
+export interface StepsAnswer {
+  runs: { run: string; steps: number[] }[];
+}
+
+/** `value`: of images, sounds, texts, PR curves, or something else. */
+export interface ValueAnswer {
+  step: number;
+  size?: [width: number, height: number];
+  types?: string[];
+  labels?: string[];
+  texts?: string[];
+  cut?: boolean;
+  precision?: Plain[];
+  recall?: Plain[];
+  about?: string;
+}
+
+/** `histograms` */
+export interface HistogramsHeader {
+  tag: string;
+  points: number;
+  steps: Entry;
+  bins: number;
+  low: Plain;
+  high: Plain;
+  cells: Entry;
 }
 
 /** `norms`, if the run has any. */
@@ -171,6 +253,45 @@ export interface HeatOptions extends Arrangement {
   pick: (row: number) => void;
   /** The name of the color of a row's line, if it has one. */
   chosen?: (row: number) => string | undefined;
+}
+
+/** A column of the table of runs. */
+export interface TableColumn {
+  key: string;
+  kind: string;
+  name: string;
+  step: number;
+  title: string;
+}
+
+/** What the address says of the table: keys of columns, filters by them, and the columns of the plot of points. */
+export interface TableState {
+  columns: string[];
+  sort: string;
+  where: Record<string, string>;
+  group: string;
+  x: string;
+  y: string;
+}
+
+/** Where cells lie on an axis, in pixels from its lower end; null where a cell has no place. */
+export interface PlotAxis {
+  at: (cell: Cell) => number | null;
+  ticks: { value: Cell; at: number }[];
+}
+
+/** A column as an axis of a plot, and a run as a line or a point. */
+export interface Dimension {
+  key: string;
+  title: string;
+  cells: Cell[];
+}
+
+export interface PlottedRun {
+  name: string;
+  color: number;
+  passes: boolean;
+  picked: boolean;
 }
 
 /** What an address says beside the page: the order of rows, steps, a tag. */

@@ -96,6 +96,16 @@ export class Ledger {
   }
 
   /**
+   * The number of the color that a run, or a group of runs, has everywhere.
+   * @type {(name: string) => number}
+   */
+  color(name) {
+    const known = this.colors.get(name) ?? this.colors.size;
+    this.colors.set(name, known);
+    return known;
+  }
+
+  /**
    * The row of a run by its name in an address.
    * @param {string} name
    */

@@ -11,20 +11,29 @@ import { findingsPage } from "./findings_page.js";
 import { layersPage } from "./layers.js";
 import { Ledger } from "./ledger.js";
 import { matricesPage } from "./matrices.js";
+import { mediaPage } from "./media.js";
 import { pairPage } from "./pair.js";
-import { onlyLatest } from "./server.js";
+import { pagesHere } from "./places.js";
+import { onlyLatest, source } from "./server.js";
+import { tablePage } from "./table.js";
 import { wallPage } from "./wall.js";
 
 /** @import { Filter } from "../../../auditing/report/page/types.js" */
 /** @import { Go, Page } from "./answers.js" */
 
-const STYLES = ["audit/uplot/uPlot.min.css", "audit/page.css", "plugin.css"];
+const STYLES = ["audit/uplot/uPlot.min.css", "audit/page.css", "plugin.css", "table.css"];
 const MEGABYTE = 1 << 20;
 const PAGES = new Map([
   ["", findingsPage],
   ["layers", layersPage],
   ["clipping", clippingPage],
   ["matrices", matricesPage],
+]);
+
+const OF_ALL_RUNS = new Map([
+  ["charts", wallPage],
+  ["table", tablePage],
+  ["media", mediaPage],
 ]);
 
 const ledger = new Ledger();
@@ -68,6 +77,13 @@ export async function render() {
     el("main", { id: "main", tabindex: "-1" }, el("p", { class: "note waiting" }, "Looking for runs…")),
     el("dialog", { id: "rule", "aria-label": "Rule" }),
   );
+  await begin();
+  ledger.follow();
+}
+
+/** Fill the frame, which a page in a file has already. */
+export async function begin() {
+  const tally = byId("tally");
   followTensorBoard();
   startTheme();
   ledger.listeners.add((changed) => {
@@ -85,7 +101,6 @@ export async function render() {
   if (start) history.replaceState(history.state, "", start);
   tell(tally);
   route();
-  ledger.follow();
 }
 
 /**
@@ -144,7 +159,8 @@ async function route() {
  * @returns {Promise<Page>}
  */
 async function pageAt({ view, name, page, chosen }) {
-  if (view === "charts") return ledger.version < 1 || ledger.runs.length === 0 ? waiting() : wallPage(ledger, chosen);
+  const ofAll = OF_ALL_RUNS.get(view);
+  if (ofAll) return ledger.version < 1 || ledger.runs.length === 0 ? waiting() : ofAll(ledger, chosen, picked);
   const row = view === "run" || view === "pair" ? ledger.find(name) : null;
   if (row === null && name === "") return overview();
   if (row === null || (view === "pair" && !ledger.rows.has(chosen.with ?? ""))) {
@@ -161,7 +177,9 @@ async function pageAt({ view, name, page, chosen }) {
 function overview() {
   const page = overviewPage(ledger, filter, (row) => addressOf("run", row.name));
   const none = el("p", { class: "note" });
-  page.element.querySelector(".tools")?.append(el("a", { class: "quiet", href: "#/charts" }, "All charts"), compare);
+  const links = pagesHere().slice(1);
+  const shown = links.map(([key, label]) => el("a", { class: "quiet", href: addressOf(key, "") }, label));
+  page.element.querySelector(".tools")?.append(...shown, ...(source.saved ? [] : [compare]));
   page.element.append(none);
   updateCompare();
   const update = () => {
@@ -225,7 +243,11 @@ function tell(tally) {
   const progress = reading ? `reading: ${read} of ${counted(runs.length, "run")}` : "";
   const state = unreachable ? `${tensorBoard() ? "TensorBoard" : "gradledger view"} does not answer` : progress;
   tally.replaceChildren(
-    el("span", { title: `Columns in memory: ${used} of at most ${most} MB` }, counted(runs.length, "run")),
+    el(
+      "span",
+      { title: source.saved ? null : `Columns in memory: ${used} of at most ${most} MB` },
+      counted(runs.length, "run"),
+    ),
     ...findingSums(runs),
     ...(state ? [el("span", { class: "state", role: "status" }, state)] : []),
     ...failures.map((failure) => el("span", { class: "state" }, sign("error"), failure)),

@@ -6,6 +6,13 @@ import { query } from "./address.js";
 const DATA = new URL("../data/", import.meta.url);
 const PATIENCE = 400; // milliseconds between two questions for what is still being read
 
+/**
+ * What answers: the server, or a page that has its runs in it.
+ * @typedef {(name: string, values: Record<string, unknown>, signal?: AbortSignal) => Promise<Response>} Answer
+ * @type {{ saved: boolean, answer: Answer }}
+ */
+export const source = { saved: false, answer: fetched };
+
 /** An error that the server explained. */
 class Refused extends Error {}
 
@@ -14,7 +21,7 @@ class Refused extends Error {}
  * @type {(name: string, values?: Record<string, unknown>) => Promise<any>}
  */
 export async function asked(name, values = {}) {
-  return (await answer(name, values)).json();
+  return (await source.answer(name, values)).json();
 }
 
 /**
@@ -22,7 +29,7 @@ export async function asked(name, values = {}) {
  * @type {(name: string, values: Record<string, unknown>, signal?: AbortSignal) => Promise<ArrayBuffer>}
  */
 export async function body(name, values, signal) {
-  return (await answer(name, values, signal)).arrayBuffer();
+  return (await source.answer(name, values, signal)).arrayBuffer();
 }
 
 /**
@@ -37,8 +44,8 @@ export async function arrays(name, values, signal) {
   return opened(await body(name, values, signal));
 }
 
-/** @type {(name: string, values: Record<string, unknown>, signal?: AbortSignal) => Promise<Response>} */
-async function answer(name, values, signal) {
+/** @type {Answer} */
+async function fetched(name, values, signal) {
   const address = new URL(name, DATA);
   address.search = query(values);
   for (;;) {

@@ -4,6 +4,7 @@ import { el, select, sign } from "../../../auditing/report/page/elements.js";
 import { shortened } from "../../../auditing/report/page/names.js";
 import { verdict } from "../../../auditing/report/page/rows.js";
 import { addressOf } from "./address.js";
+import { source } from "./server.js";
 
 /** @import { RunRow } from "../../../auditing/report/page/types.js" */
 /** @import { Ledger } from "./ledger.js" */
@@ -26,6 +27,7 @@ export function tabs(ledger, row, page) {
   const compare = (at) => {
     if (at) location.hash = addressOf("pair", row.name, "", { with: others[Number(at)] });
   };
+  if (source.saved) return el("nav", { class: "tabs", "aria-label": "Pages" }, el("a", { href: "#/" }, "All runs"));
   const shown = TABS.filter(([key]) => key !== "matrices" || row.matrices || page === key);
   const links = shown.map(([key, label]) =>
     el("a", { href: addressOf("run", row.name, key), "aria-current": key === page ? "page" : null }, label),

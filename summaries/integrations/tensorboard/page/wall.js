@@ -1,27 +1,30 @@
 // The wall of charts: a chart of every tag with all chosen runs, drawn when it comes into sight.
 
-import { lineChart } from "../../../auditing/report/page/chart.js";
 import { choice, el, quietButton, sign } from "../../../auditing/report/page/elements.js";
 import { shortened } from "../../../auditing/report/page/names.js";
-import { counted, duration, number, whole } from "../../../auditing/report/page/numbers.js";
+import { counted, whole } from "../../../auditing/report/page/numbers.js";
 import { verdict } from "../../../auditing/report/page/rows.js";
 import { View } from "../../../auditing/report/page/view.js";
 import { addressOf, here, replaceAddress } from "./address.js";
-import { arrays, asked, onlyLatest } from "./server.js";
-import { alike, grouped, matching, nearest } from "./wall_data.js";
+import { places } from "./places.js";
+import { asked } from "./server.js";
+import { alike, grouped, lineClass, matching, pinsOf } from "./wall_data.js";
+import { Tile } from "./wall_tile.js";
 
-/** @import { Chart, Column, Curve, FieldEvent, Mode, Range, RunRow } from "../../../auditing/report/page/types.js" */
-/** @import { BandsHeader, Chosen, CurvesHeader, Page } from "./answers.js" */
+/** @import { FieldEvent, Mode, Range, RunRow } from "../../../auditing/report/page/types.js" */
+/** @import { Chosen, Page } from "./answers.js" */
 /** @import { Ledger } from "./ledger.js" */
 
 const MOST_RUNS = 40; // in the list of runs
-const MOST_READ = 12; // values at the crosshair
 const MOST_CHARTS = 40; // of a group at first
 const FEW_CHARTS = 12; // need no groups
-const REFINE = 150; // milliseconds after a zoom, until finer points are asked for
-const COLORS = 8;
 
-/** @typedef {{ tags: string, runs: string, over: string, smooth: number, x: Mode, y: "linear" | "log" }} State */
+/** @typedef {"linear" | "log" | "asinh"} Scale */
+/**
+ * What a link says of the wall.
+ * @typedef {{ tags: string, runs: string, over: string, smooth: number, x: Mode, xlog: boolean, y: Scale,
+ *   clip: boolean, range: Range | null, pins: string[] }} State
+ */
 
 /** @type {(ledger: Ledger, chosen: Chosen) => Promise<Page>} */
 export async function wallPage(ledger, chosen) {
@@ -32,12 +35,25 @@ export async function wallPage(ledger, chosen) {
     over: chosen.over ?? "",
     smooth: Math.min(Number(chosen.smooth ?? 0) || 0, 0.99),
     x: chosen.x === "time" ? "time" : "step",
-    y: chosen.y === "log" ? "log" : "linear",
+    xlog: chosen.xlog === "1",
+    y: chosen.y === "log" || chosen.y === "asinh" ? chosen.y : "linear",
+    clip: chosen.clip === "1",
+    range: rangeOf(chosen),
+    pins: pinsOf(chosen.pins),
   });
   return { element: wall.element, update: (changed) => wall.update(changed), close: () => wall.close() };
 }
 
-class Wall {
+/**
+ * The zoom of a link.
+ * @type {(chosen: Chosen) => Range | null}
+ */
+function rangeOf({ from, to }) {
+  const [low, high] = [Number(from ?? Number.NaN), Number(to ?? Number.NaN)];
+  return Number.isFinite(low) && Number.isFinite(high) && low < high ? [low, high] : null;
+}
+
+export class Wall {
   /**
    * @param {Ledger} ledger
    * @param {[string, number][]} tags
@@ -58,11 +74,14 @@ class Wall {
     this.legend = el("ul", { class: "runs", "aria-label": "Runs" });
     this.groups = el("div");
     this.whole = quietButton("Show all steps", () => this.view.zoom(null), { hidden: true });
+    this.back = quietButton("Undo zoom", () => this.undo(), { hidden: true });
+    /** What was shown before each zoom; null for everything. @type {(Range | null)[]} */
+    this.past = [];
     this.watcher = new IntersectionObserver((entries) => this.seen(entries), { rootMargin: "300px" });
     this.element = el(
       "section",
-      { class: "wall" },
-      el("nav", { class: "tabs", "aria-label": "Pages" }, el("a", { href: "#/" }, "All runs")),
+      { class: "wall", onkeydown: (/** @type {KeyboardEvent} */ event) => this.onkey(event) },
+      places("charts"),
       el("h1", {}, "Charts"),
       this.tools(),
       this.legend,
@@ -87,17 +106,76 @@ class Wall {
       this.search("Runs", "runs"),
       this.search("Mean over", "over", "Mean over: /seed=\\d+/"),
       choice("x axis", { step: "Steps", time: "Time" }, state.x, (x) => {
-        this.change({ x });
+        this.change({ x, range: null });
         this.choose();
       }),
-      choice("y axis", { linear: "Linear", log: "Log" }, state.y, (y) => {
+      this.toggle("Log x", "xlog", () => this.choose()),
+      choice("y axis", { linear: "Linear", log: "Log", asinh: "Asinh" }, state.y, (y) => {
         this.change({ y });
-        for (const tile of this.tiles) tile.redraw();
+        this.redraw();
       }),
+      this.toggle("Clip outliers", "clip", () => this.redraw()),
       el("label", { class: "smooth", for: "smooth" }, "Smoothing", smooth),
+      el("div", { class: "choice", role: "group", "aria-label": "Zoom" }, ...this.zooms()),
+      this.back,
       this.whole,
       this.note,
     );
+  }
+
+  /** Zooming for those who do not drag. */
+  zooms() {
+    /** @type {[string, string, number, number][]} */
+    const moves = [
+      ["←", "Earlier", 1, -0.2],
+      ["−", "Zoom out", 2, 0],
+      ["+", "Zoom in", 0.5, 0],
+      ["→", "Later", 1, 0.2],
+    ];
+    return moves.map(([text, label, factor, aside]) =>
+      el("button", { type: "button", "aria-label": label, onclick: () => this.view.move(factor, aside) }, text),
+    );
+  }
+
+  /** @type {(text: string, key: "xlog" | "clip", then: () => void) => HTMLElement} */
+  toggle(text, key, then) {
+    const button = quietButton(text, () => {
+      this.change({ [key]: !this.state[key] });
+      button.setAttribute("aria-pressed", String(this.state[key]));
+      then();
+    });
+    button.setAttribute("aria-pressed", String(this.state[key]));
+    return button;
+  }
+
+  redraw() {
+    for (const tile of this.tiles) tile.redraw();
+  }
+
+  /** @param {KeyboardEvent} event */
+  onkey(event) {
+    if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.target instanceof HTMLInputElement) return;
+    event.preventDefault();
+    this.undo();
+  }
+
+  /** Show what was shown before the last zoom. */
+  undo() {
+    const before = this.past.pop();
+    if (before === undefined) return;
+    this.view.zoom(before);
+    this.past.pop(); // which going back has added
+    this.back.hidden = this.past.length === 0;
+  }
+
+  /**
+   * Put a chart above all others, or back.
+   * @param {string} tag
+   */
+  pin(tag) {
+    const { pins } = this.state;
+    this.change({ pins: pins.includes(tag) ? pins.filter((one) => one !== tag) : [...pins, tag] });
+    this.choose();
   }
 
   /** @type {(what: string, key: "tags" | "runs" | "over", hint?: string) => HTMLElement} */
@@ -118,8 +196,17 @@ class Wall {
   /** @param {Partial<State>} changes */
   change(changes) {
     Object.assign(this.state, changes);
-    const { smooth, x, y, ...searched } = this.state;
-    const told = { ...searched, smooth: smooth || "", x: x === "step" ? "" : x, y: y === "linear" ? "" : y };
+    const { smooth, x, xlog, y, clip, range, pins, ...searched } = this.state;
+    const [from, to] = range ?? ["", ""];
+    const axes = { x: x === "step" ? "" : x, y: y === "linear" ? "" : y, xlog: xlog ? 1 : "", clip: clip ? 1 : "" };
+    const told = {
+      ...searched,
+      ...axes,
+      smooth: smooth || "",
+      from,
+      to,
+      pins: pins.length ? JSON.stringify(pins) : "",
+    };
     if (here().view === "charts") replaceAddress(addressOf("charts", "", "", told));
   }
 
@@ -137,15 +224,33 @@ class Wall {
     this.note.textContent = `${some}, ${whole(this.runs.length)} of ${counted(ledger.runs.length, "run")}`;
     this.drawLegend();
     this.clear();
+    this.look();
+    const pinned = state.pins.filter((tag) => this.tags.some(([one]) => one === tag));
+    const others = found.filter((tag) => !pinned.includes(tag));
+    const groups = others.length <= FEW_CHARTS ? new Map([["", others]]) : grouped(others);
+    const isOnly = groups.size === 1;
+    const above = pinned.length > 0 ? [el("h2", {}, "Pinned"), this.group("", pinned, true, true)] : [];
+    const below = [...groups].map(([name, tags], at) => this.group(name, tags, at === 0, isOnly));
+    this.groups.replaceChildren(...above, ...below);
+    if (found.length === 0) this.groups.append(el("p", { class: "note" }, "No tag matches."));
+  }
+
+  /** A view of all steps or times, zoomed as the state says. */
+  look() {
+    const { state } = this;
     this.view = new View(this.extent(), this.over === null ? state.x : "step");
+    this.view.log = state.xlog;
+    if (state.range) this.view.range = state.range;
+    this.past = [];
+    this.back.hidden = true;
+    this.whole.hidden = !this.view.isZoomed;
     this.view.onzoom = (zoomed) => {
+      this.past.push(this.state.range);
+      this.back.hidden = false;
       this.whole.hidden = !zoomed;
+      this.change({ range: zoomed ? this.view.range : null });
       for (const tile of this.tiles) tile.refine();
     };
-    const groups = found.length <= FEW_CHARTS ? new Map([["", found]]) : grouped(found);
-    const isOnly = groups.size === 1;
-    this.groups.replaceChildren(...[...groups].map(([name, tags], at) => this.group(name, tags, at === 0, isOnly)));
-    if (found.length === 0) this.groups.append(el("p", { class: "note" }, "No tag matches."));
   }
 
   /** @returns {Range} */
@@ -157,6 +262,7 @@ class Wall {
       low = Math.min(low, first);
       high = Math.max(high, last);
     }
+    if (this.state.xlog) low = Math.max(low, 1); // step or second
     return low > high ? [0, 1] : [low, high];
   }
 
@@ -166,8 +272,9 @@ class Wall {
       const items = groups.map(([name, { length }]) =>
         el(
           "li",
-          { class: `line-${this.color(name)}`, title: name },
-          `${shortened(name, 40)}: ${counted(length, "run")}`,
+          { class: lineClass(this.color(name)), title: name },
+          el("bdi", {}, shortened(name, 40)),
+          `: ${counted(length, "run")}`,
         ),
       );
       this.legend.replaceChildren(...items);
@@ -179,8 +286,8 @@ class Wall {
       ...shown.map((row) =>
         el(
           "li",
-          { class: `line-${this.color(row.name)}`, title: row.name },
-          el("a", { href: addressOf("run", row.name) }, sign(verdict(row)), shortened(row.name, 40)),
+          { class: lineClass(this.color(row.name)), title: row.name },
+          el("a", { href: addressOf("run", row.name) }, sign(verdict(row)), el("bdi", {}, shortened(row.name, 40))),
         ),
       ),
       ...(more > 0 ? [el("li", { class: "note" }, `and ${counted(more, "other run")}`)] : []),
@@ -189,10 +296,7 @@ class Wall {
 
   /** @type {(run: string) => number} */
   color(run) {
-    const { colors } = this.ledger;
-    const known = colors.get(run) ?? colors.size;
-    colors.set(run, known);
-    return known % COLORS;
+    return this.ledger.color(run);
   }
 
   /** @type {(name: string, tags: string[], open: boolean, isOnly: boolean) => HTMLElement} */
@@ -205,6 +309,7 @@ class Wall {
       shown += next.length;
       for (const tag of next) {
         const tile = new Tile(this, tag);
+        tile.pin.setAttribute("aria-pressed", String(this.state.pins.includes(tag)));
         this.tiles.add(tile);
         this.watcher.observe(tile.element);
         charts.append(tile.element);
@@ -263,161 +368,5 @@ class Wall {
 
   close() {
     this.clear();
-  }
-}
-
-/** The chart of one tag. */
-class Tile {
-  /**
-   * @param {Wall} wall
-   * @param {string} tag
-   */
-  constructor(wall, tag) {
-    this.wall = wall;
-    this.tag = tag;
-    this.holder = el("div", { class: "plot", tabindex: "0", role: "group", "aria-label": tag });
-    this.thinned = el("span", { class: "thinned" });
-    this.readout = el("ol", { class: "readout" });
-    const caption = el("figcaption", {}, el("h3", {}, tag), this.thinned);
-    this.element = el("figure", { class: "lines" }, caption, this.holder, this.readout);
-    /** @type {Chart | null} */
-    this.chart = null;
-    /** @type {Curve[]} */
-    this.curves = [];
-    /** What smoothing makes of their values. @type {(Column | null)[]} */
-    this.averages = [];
-    /** The upper and the lower edge of each band. @type {Curve[]} */
-    this.edges = [];
-    this.visible = false;
-    this.stale = true;
-    this.begin = onlyLatest();
-    this.timer = 0;
-  }
-
-  /** @param {boolean} visible */
-  inSight(visible) {
-    this.visible = visible;
-    if (visible && this.stale) this.load();
-  }
-
-  /** Ask for points that are as fine as the view, soon, if anybody sees them. */
-  refine() {
-    this.stale = true;
-    clearTimeout(this.timer);
-    if (this.visible) this.timer = setTimeout(() => this.load(), REFINE);
-  }
-
-  async load() {
-    this.stale = false;
-    const isLatest = this.begin();
-    const { view, over, state } = this.wall;
-    const [from, to] = view.isZoomed ? view.range : [null, null];
-    const stretches = Math.max(Math.round(this.holder.clientWidth || 400), 100);
-    const asks = { tag: this.tag, from, to, stretches, smooth: state.smooth };
-    try {
-      const found = await (over === null ? this.everyRun(asks) : this.means(asks, over));
-      if (!isLatest()) return;
-      Object.assign(this, found);
-      this.redraw();
-    } catch (error) {
-      if (isLatest()) this.holder.replaceChildren(el("p", { class: "note" }, /** @type {Error} */ (error).message));
-    }
-  }
-
-  /** @param {Record<string, unknown>} asks */
-  async everyRun(asks) {
-    const { runs, state } = this.wall;
-    const names = JSON.stringify(runs.map(({ name }) => name));
-    const { header, read } = await arrays("curves", { ...asks, runs: names, x: state.x });
-    const { curves } = /** @type {CurvesHeader} */ (header);
-    return {
-      averages: curves.map(({ smooth }) => smooth && read(smooth)),
-      edges: [],
-      curves: curves.map(({ run, points, step, seconds, value }) =>
-        this.curve(run, points, read(step), read(seconds), read(value)),
-      ),
-    };
-  }
-
-  /**
-   * The mean of each group of runs, and how far they lie apart.
-   * @param {Record<string, unknown>} asks
-   * @param {Map<string, string[]>} over
-   */
-  async means(asks, over) {
-    const { header, read } = await arrays("bands", { ...asks, groups: JSON.stringify(Object.fromEntries(over)) });
-    const { bands } = /** @type {BandsHeader} */ (header);
-    /** @type {[BandsHeader["bands"][number], Column][]} */
-    const placed = bands.map((band) => [band, read(band.step)]);
-    return {
-      averages: [],
-      edges: placed.flatMap(([{ group, points, high, low }, step]) =>
-        [high, low].map((edge) => ({ ...this.curve(group, points, step, step, read(edge)), faint: true })),
-      ),
-      curves: placed.map(([{ group, points, mean }, step]) => this.curve(group, points, step, step, read(mean))),
-    };
-  }
-
-  /** @type {(tag: string, points: number, step: Column, seconds: Column, value: Column) => Curve} */
-  curve(tag, points, step, seconds, value) {
-    return { tag, role: "", variable: "", points, step, seconds, value, color: this.wall.color(tag) };
-  }
-
-  redraw() {
-    if (this.curves.length === 0) return;
-    const { view, state } = this.wall;
-    this.chart?.destroy();
-    this.holder.replaceChildren();
-    const averaged = this.curves.map((curve, k) => ({ ...curve, value: this.averages[k] ?? curve.value }));
-    const behind = this.averages.some(Boolean) ? this.curves.map((curve) => ({ ...curve, faint: true })) : this.edges;
-    /** @type {[number, number][]} */
-    const bands = this.edges.flatMap((_edge, k) => (k % 2 === 0 ? [[k, k + 1]] : []));
-    this.chart = lineChart(view, this.holder, [...behind, ...averaged], [], state.y === "log", {
-      legend: false,
-      bands,
-    });
-    this.chart.hooks.setCursor = [
-      ({ cursor: { left = -1 }, posToVal }) => this.read(left < 0 ? null : posToVal(left, "x")),
-    ];
-    const drawn = this.curves.reduce((sum, { value }) => sum + value.length, 0);
-    const all = this.curves.reduce((sum, { points }) => sum + points, 0);
-    this.thinned.textContent = drawn < all && !view.isZoomed ? `${whole(drawn)} of ${whole(all)} points` : "";
-    this.read(null);
-  }
-
-  /**
-   * The values of all runs at a place of the x axis, largest first.
-   * @param {number | null} x
-   */
-  read(x) {
-    const { mode } = this.wall.view;
-    const values = this.curves.flatMap((curve) => {
-      const at = nearest(mode === "step" ? curve.step : curve.seconds, x);
-      return at === null ? [] : [{ curve, value: curve.value[at] }];
-    });
-    values.sort((a, b) => b.value - a.value);
-    const shown =
-      values.length > MOST_READ ? [...values.slice(0, MOST_READ / 2), ...values.slice(-MOST_READ / 2)] : values;
-    const place =
-      x === null || values.length === 0 ? "last" : mode === "step" ? `step ${whole(Math.round(x))}` : duration(x);
-    this.readout.replaceChildren(
-      el("li", { class: "at" }, place),
-      ...shown.map(({ curve, value }) =>
-        el(
-          "li",
-          { class: `line-${curve.color}`, title: curve.tag },
-          shortened(curve.tag, 28),
-          el("b", {}, number(value)),
-        ),
-      ),
-      ...(shown.length < values.length ? [el("li", {}, `of ${counted(values.length, "run")}`)] : []),
-    );
-  }
-
-  close() {
-    clearTimeout(this.timer);
-    this.begin();
-    this.chart?.destroy();
-    this.chart = null;
   }
 }

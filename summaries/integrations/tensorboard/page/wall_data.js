@@ -75,3 +75,26 @@ export function nearest(column, x) {
   }
   return low > 0 && x - column[low - 1] < column[low] - x ? low - 1 : low;
 }
+
+const COLORS = 8;
+
+/**
+ * The class of what shows the number of a run's color: beyond eight, a line is dashed.
+ * @type {(color: number | undefined) => string}
+ */
+export function lineClass(color = 0) {
+  return `line-${color % COLORS} dash-${Math.floor(color / COLORS) % 4}`;
+}
+
+/**
+ * The tags that a link pins.
+ * @type {(text: string | undefined) => string[]}
+ */
+export function pinsOf(text = "[]") {
+  try {
+    const pins = JSON.parse(text);
+    return Array.isArray(pins) ? pins.filter((pin) => typeof pin === "string") : [];
+  } catch {
+    return [];
+  }
+}

@@ -8,6 +8,7 @@ import urllib.request
 from browser.plugin_runs import log_run
 from processes.servers import running
 
+from summaries import SummaryWriter
 from summaries.cli import main
 
 
@@ -36,4 +37,23 @@ def test_without_werkzeug(tmp_path):
     assert (done.returncode, done.stderr.splitlines()[-1]) == (
         2,
         "gradledger: this needs werkzeug: pip install 'gradledger[view]'",
+    )
+
+
+def test_a_file_instead_of_a_server(tmp_path, capsys):
+    with SummaryWriter(tmp_path / "runs" / "a") as writer:
+        writer.add_scalar("loss", 1.0, 0)
+    target = tmp_path / "new" / "page.html"
+    target.parent.mkdir()
+    assert main(["view", str(tmp_path / "runs"), "--output", str(target), "--tags", "lo*"]) == 0
+    assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert capsys.readouterr().out == ""
+    assert main(["view", str(tmp_path / "runs"), "--output", str(target), "--tags", "acc"]) == 2
+    assert "no tag matches 'acc'" in capsys.readouterr().err
+
+
+def test_what_chooses_is_for_a_file(tmp_path, capsys):
+    assert main(["view", str(tmp_path), "--tags", "loss"]) == 2
+    assert capsys.readouterr().err == (
+        "gradledger: --runs, --tags and --points choose what is in a file: add --output FILE\n"
     )

@@ -179,6 +179,12 @@ def test_the_types_of_the_page_have_these_keys(library):
         ("layers", {"run": "fine", "to": "inf"}, ValueError, "to must be finite, got 'inf'"),
         ("layers", {"run": "fine", "width": "1.5"}, ValueError, "width must be an integer, got '1.5'"),
         ("curves", {"tag": "a", "runs": "fine"}, ValueError, "runs must be a JSON list of names, got 'fine'"),
+        (
+            "curves",
+            {"tag": "a", "runs": "[" * 9999},
+            ValueError,
+            f"runs must be a JSON list of names, got '{'[' * 9999}'",
+        ),
         ("curves", {"tag": "a", "runs": "[1]"}, ValueError, "runs must be a JSON list of names, got '[1]'"),
         ("bands", {"tag": "a", "groups": "[]"}, ValueError, "groups must be a JSON object of lists of names, got '[]'"),
         (

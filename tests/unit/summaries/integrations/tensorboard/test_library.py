@@ -1,10 +1,11 @@
 """The library: it reads in the background, follows what grows, and keeps to its memory."""
 
 import shutil
+import threading
 
 import numpy as np
 import pytest
-from browser.plugin_runs import LAYERS, STEPS, library_of, log_run, log_steps, soon
+from browser.plugin_runs import LAYERS, STEPS, TIMEOUT, library_of, log_run, log_steps, soon
 
 from summaries import SummaryWriter
 from summaries.auditing.config import Config
@@ -166,3 +167,13 @@ def test_the_unfinished_end_of_a_file_is_told_when_nobody_writes_any_more(tmp_pa
     assert "GL101" in codes(library, "a")
     monkeypatch.setattr(now, lambda: 1.79e9 + 49 + 60)
     assert "GL101" not in codes(library, "a")
+
+
+def test_whoever_waits_until_all_is_read(tmp_path):
+    log_run(tmp_path / "a", steps=20)
+    library = Library([Place(str(tmp_path))], Config(), 1 << 20)
+    assert library.settled(TIMEOUT)
+    assert library.book("a").report is not None
+    slow = Library([Place(str(tmp_path))], Config(), 1 << 20)
+    slow._look = lambda _: threading.Event().wait()
+    assert not slow.settled(0.01)

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from summaries.integrations.tensorboard.places import Place, places_of, run_name
+from summaries.integrations.tensorboard.places import Place, existing_places, places_of, run_name
 
 
 def test_logdir():
@@ -39,3 +39,13 @@ def test_names_of_runs():
     assert run_name(Place("runs", "new"), "a/b") == "new/a/b"
     assert run_name(Place("runs", "new"), ".") == "new"
     assert run_name(Place("runs"), "a") == "a"
+
+
+def test_existing_places_have_names_if_there_are_several(tmp_path):
+    for name in "ab":
+        (tmp_path / name / "runs").mkdir(parents=True)
+    paths = [str(tmp_path / name / "runs") + os.sep * (name == "b") for name in "ab"]
+    assert existing_places(paths[:1]) == (Place(paths[0]),)
+    assert existing_places(paths) == (Place(paths[0], "runs"), Place(paths[1], "runs"))
+    with pytest.raises(FileNotFoundError, match="missing"):
+        existing_places([*paths, str(tmp_path / "missing")])

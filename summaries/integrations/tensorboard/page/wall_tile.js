@@ -1,0 +1,218 @@
+// A chart of the wall: one tag with all chosen runs, its values at the crosshair, and what can be saved of it.
+
+import { lineChart } from "../../../auditing/report/page/chart.js";
+import { el, quietButton } from "../../../auditing/report/page/elements.js";
+import { shortened } from "../../../auditing/report/page/names.js";
+import { counted, duration, number, whole } from "../../../auditing/report/page/numbers.js";
+import { arrays, onlyLatest } from "./server.js";
+import { lineClass, nearest } from "./wall_data.js";
+import { asTable, asText, chartDrawing, saved, savedPicture } from "./wall_export.js";
+
+/** @import { Chart, Column, Curve } from "../../../auditing/report/page/types.js" */
+/** @import { BandsHeader, CurvesHeader } from "./answers.js" */
+/** @import { Wall } from "./wall.js" */
+
+const MOST_READ = 12; // values at the crosshair
+const REFINE = 150; // milliseconds after a zoom, until finer points are asked for
+
+/** The chart of one tag. */
+export class Tile {
+  /**
+   * @param {Wall} wall
+   * @param {string} tag
+   */
+  constructor(wall, tag) {
+    this.wall = wall;
+    this.tag = tag;
+    this.holder = el("div", { class: "plot", tabindex: "0", role: "group", "aria-label": tag });
+    this.thinned = el("span", { class: "thinned" });
+    this.readout = el("ol", { class: "readout" });
+    this.pin = quietButton("Pin", () => wall.pin(tag), { "aria-pressed": "false" });
+    const caption = el("figcaption", {}, el("h3", {}, tag), this.thinned, this.pin, this.exports());
+    this.element = el("figure", { class: "lines" }, caption, this.holder, this.readout);
+    /** @type {Chart | null} */
+    this.chart = null;
+    /** @type {Curve[]} */
+    this.curves = [];
+    /** What smoothing makes of their values. @type {(Column | null)[]} */
+    this.averages = [];
+    /** The upper and the lower edge of each band. @type {Curve[]} */
+    this.edges = [];
+    this.visible = false;
+    /** Whether the file has some of the points only. */
+    this.left = false;
+    this.stale = true;
+    this.begin = onlyLatest();
+    this.timer = 0;
+  }
+
+  /** What can be made of the chart. */
+  exports() {
+    const name = this.tag.replace(/[^\w.-]+/g, "_").slice(0, 80);
+    const said = el("span", { role: "status", class: "note" });
+    /** @type {(text: string, act: () => Promise<void>) => HTMLElement} */
+    const act = (text, make) =>
+      quietButton(text, () => {
+        said.textContent = "";
+        make().catch((error) => said.replaceChildren(error.message));
+      });
+    return el(
+      "details",
+      { class: "save" },
+      el("summary", { "aria-label": `Save ${this.tag}` }, "Save"),
+      act("SVG", async () => saved(`${name}.svg`, "image/svg+xml", asText(this.picture()))),
+      act("PNG", () => savedPicture(`${name}.png`, this.picture())),
+      act("CSV", async () => saved(`${name}.csv`, "text/csv", await this.table())),
+      act("Copy", async () => {
+        await navigator.clipboard.writeText(await this.table());
+        said.textContent = "Copied as CSV";
+      }),
+      said,
+    );
+  }
+
+  picture() {
+    if (this.chart === null) throw new Error("There is no chart here yet.");
+    return chartDrawing(this.chart, this.tag, this.wall.view.mode);
+  }
+
+  /** Every point in sight, as CSV. */
+  async table() {
+    const { view, over } = this.wall;
+    const asks = { ...this.asks(), stretches: 0, smooth: 0 };
+    const { curves, edges } = await (over === null ? this.everyRun(asks) : this.means(asks, over));
+    return asTable(this.tag, curves, edges, view);
+  }
+
+  asks() {
+    const { view, state } = this.wall;
+    const [from, to] = view.isZoomed ? view.range : [null, null];
+    const stretches = Math.max(Math.round(this.holder.clientWidth || 400), 100);
+    return { tag: this.tag, from, to, stretches, smooth: state.smooth };
+  }
+
+  /** @param {boolean} visible */
+  inSight(visible) {
+    this.visible = visible;
+    if (visible && this.stale) this.load();
+  }
+
+  /** Ask for points that are as fine as the view, soon, if anybody sees them. */
+  refine() {
+    this.stale = true;
+    clearTimeout(this.timer);
+    if (this.visible) this.timer = setTimeout(() => this.load(), REFINE);
+  }
+
+  async load() {
+    this.stale = false;
+    const isLatest = this.begin();
+    const { over } = this.wall;
+    try {
+      const found = await (over === null ? this.everyRun(this.asks()) : this.means(this.asks(), over));
+      if (!isLatest()) return;
+      Object.assign(this, found);
+      this.redraw();
+    } catch (error) {
+      if (isLatest()) this.holder.replaceChildren(el("p", { class: "note" }, /** @type {Error} */ (error).message));
+    }
+  }
+
+  /** @param {Record<string, unknown>} asks */
+  async everyRun(asks) {
+    const { runs, state } = this.wall;
+    const names = JSON.stringify(runs.map(({ name }) => name));
+    const { header, read } = await arrays("curves", { ...asks, runs: names, x: state.x });
+    const { curves } = /** @type {CurvesHeader} */ (header);
+    this.left = curves.some(({ points, kept = points }) => kept < points);
+    return {
+      averages: curves.map(({ smooth }) => smooth && read(smooth)),
+      edges: [],
+      curves: curves.map(({ run, points, step, seconds, value }) =>
+        this.curve(run, points, read(step), read(seconds), read(value)),
+      ),
+    };
+  }
+
+  /**
+   * The mean of each group of runs, and how far they lie apart.
+   * @param {Record<string, unknown>} asks
+   * @param {Map<string, string[]>} over
+   */
+  async means(asks, over) {
+    const { header, read } = await arrays("bands", { ...asks, groups: JSON.stringify(Object.fromEntries(over)) });
+    const { bands } = /** @type {BandsHeader} */ (header);
+    /** @type {[BandsHeader["bands"][number], Column][]} */
+    const placed = bands.map((band) => [band, read(band.step)]);
+    return {
+      averages: [],
+      edges: placed.flatMap(([{ group, points, high, low }, step]) =>
+        [high, low].map((edge) => ({ ...this.curve(group, points, step, step, read(edge)), faint: true })),
+      ),
+      curves: placed.map(([{ group, points, mean }, step]) => this.curve(group, points, step, step, read(mean))),
+    };
+  }
+
+  /** @type {(tag: string, points: number, step: Column, seconds: Column, value: Column) => Curve} */
+  curve(tag, points, step, seconds, value) {
+    return { tag, role: "", variable: "", points, step, seconds, value, color: this.wall.color(tag) };
+  }
+
+  redraw() {
+    if (this.curves.length === 0) return;
+    const { view, state } = this.wall;
+    this.chart?.destroy();
+    this.holder.replaceChildren();
+    const averaged = this.curves.map((curve, k) => ({ ...curve, value: this.averages[k] ?? curve.value }));
+    const behind = this.averages.some(Boolean) ? this.curves.map((curve) => ({ ...curve, faint: true })) : this.edges;
+    /** @type {[number, number][]} */
+    const bands = this.edges.flatMap((_edge, k) => (k % 2 === 0 ? [[k, k + 1]] : []));
+    const looks = { legend: false, bands, asinh: state.y === "asinh", clipped: state.clip };
+    this.chart = lineChart(view, this.holder, [...behind, ...averaged], [], state.y === "log", looks);
+    this.chart.hooks.setCursor = [
+      ({ cursor: { left = -1 }, posToVal }) => this.read(left < 0 ? null : posToVal(left, "x")),
+    ];
+    const drawn = this.curves.reduce((sum, { value }) => sum + value.length, 0);
+    const all = this.curves.reduce((sum, { points }) => sum + points, 0);
+    const unsmoothed = this.left && state.smooth > 0 ? ", not smoothed" : "";
+    const isThinned = drawn < all && (this.left || !view.isZoomed);
+    this.thinned.textContent = isThinned ? `${whole(drawn)} of ${whole(all)} points${unsmoothed}` : "";
+    this.read(null);
+  }
+
+  /**
+   * The values of all runs at a place of the x axis, largest first.
+   * @param {number | null} x
+   */
+  read(x) {
+    const { mode } = this.wall.view;
+    const values = this.curves.flatMap((curve) => {
+      const at = nearest(mode === "step" ? curve.step : curve.seconds, x);
+      return at === null ? [] : [{ curve, value: curve.value[at] }];
+    });
+    values.sort((a, b) => b.value - a.value);
+    const shown =
+      values.length > MOST_READ ? [...values.slice(0, MOST_READ / 2), ...values.slice(-MOST_READ / 2)] : values;
+    const place =
+      x === null || values.length === 0 ? "last" : mode === "step" ? `step ${whole(Math.round(x))}` : duration(x);
+    this.readout.replaceChildren(
+      el("li", { class: "at" }, place),
+      ...shown.map(({ curve, value }) =>
+        el(
+          "li",
+          { class: lineClass(curve.color), title: curve.tag },
+          el("bdi", {}, shortened(curve.tag, 28)),
+          el("b", {}, number(value)),
+        ),
+      ),
+      ...(shown.length < values.length ? [el("li", {}, `of ${counted(values.length, "run")}`)] : []),
+    );
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.begin();
+    this.chart?.destroy();
+    this.chart = null;
+  }
+}

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { bandOf, drawn, smoothed } from "../../summaries/integrations/tensorboard/page/saved_data.js";
+
+const everything = { from: null, to: null, stretches: 2 };
+
+test("the same points are drawn as in thinning.py", () => {
+  const value = Float64Array.of(0, 1, 9, 1, 0, 1, NaN, 1, 0, -9, 0, 1);
+  const x = value.map((_one, i) => i);
+  assert.deepEqual(drawn(x, value, everything), [0, 2, 6, 7, 9, 11]);
+  assert.deepEqual(drawn(x.slice(0, 4), value, everything), [0, 1, 2, 3]);
+});
+
+test("a range has a point on both sides", () => {
+  const x = Float64Array.of(0, 10, 20, 30, 40, 50);
+  assert.deepEqual(drawn(x, x, { from: 15, to: 25, stretches: 100 }), [1, 2, 3]);
+  assert.deepEqual(drawn(x, x, { from: 60, to: 70, stretches: 100 }), [5]);
+  assert.deepEqual(drawn(x.slice(0, 0), x, everything), []);
+});
+
+test("averages are those of plots.py", () => {
+  const rounded = [...smoothed(Float64Array.of(1, 0, 0), 0.5)].map((one) => Number(one.toFixed(3)));
+  assert.deepEqual(rounded, [1, 0.333, 0.143]);
+  assert.deepEqual([...smoothed(Float64Array.of(2, 2), 0.5)], [2, 2]);
+  assert.ok(Number.isNaN(smoothed(Float64Array.of(1, NaN, 3), 0.5)[1]));
+});
+
+test("a band is over straight lines between points, and over those that are there", () => {
+  const a = { step: Float64Array.of(0, 10), value: Float64Array.of(4, 2) };
+  const b = { step: Float64Array.of(0, 5, 5), value: Float64Array.of(8, 1, 6) };
+  const { step, mean, low, high } = bandOf([a, b]);
+  assert.deepEqual([...step], [0, 5, 10]);
+  assert.deepEqual([...mean], [6, 4.5, 2]);
+  assert.deepEqual([...low], [4, 3, 2]);
+  assert.deepEqual([...high], [8, 6, 2]);
+});

@@ -1,0 +1,113 @@
+"""The page of the viewer as a file: what is in it, how it is thinned, what is refused."""
+
+import json
+import re
+import zlib
+from base64 import b64decode
+
+import numpy as np
+import pytest
+
+from summaries import SummaryWriter
+from summaries.integrations.saved import even_share, saved_page
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\u202e"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    root = tmp_path_factory.mktemp("saved")
+    for k, name in enumerate(("a", "b")):
+        with SummaryWriter(root / name) as writer:
+            for step in range(5000):
+                writer.add_scalar("loss", 77.0 if step == 1777 else step % 7 + k, step, 1.79e9 + 0.25 * step)
+            writer.add_scalar(f"odd/{HOSTILE}", k, 0, 1.79e9)
+    return str(root)
+
+
+def data_of(page, block):
+    return re.search(rf'<script type="[a-z/]+" id="{block}">(.*?)</script>', page)[1]
+
+
+def curves_of(page, place):
+    """tag → (how many points there were, steps, milliseconds, values) of a run, as the page reads them."""
+    body = zlib.decompress(b64decode(data_of(page, f"points-{place}")))
+    arrays_at = 4 + int.from_bytes(body[:4], "little")
+
+    def array(kind, offset, count):
+        return np.frombuffer(body, f"<{kind}", count, arrays_at + offset).astype(float)
+
+    def rising(first, *differences):
+        return array(*differences) if first is None else first + np.cumsum(array(*differences))
+
+    curves = json.loads(body[4:arrays_at])["curves"]
+    return {
+        one["tag"]: (one["points"], rising(*one["step"]), rising(*one["milliseconds"]), array(*one["value"]))
+        for one in curves
+    }
+
+
+def test_every_point_is_in_the_file(runs):
+    page = saved_page([runs])
+    index = json.loads(data_of(page, "saved"))
+    assert (index["points"], index["kept"]) == (10002, 10002)
+    points, step, milliseconds, value = curves_of(page, 1)["loss"]
+    assert points == 5000
+    assert np.array_equal(step, np.arange(5000))
+    assert np.array_equal(milliseconds, 250 * np.arange(5000))
+    assert np.array_equal(value, np.where(step == 1777, 77.0, step % 7 + 1))
+
+
+def test_beyond_the_number_of_points_extremes_stay(runs):
+    page = saved_page([runs], most_points=1000)
+    index = json.loads(data_of(page, "saved"))
+    assert index["points"] == 10002
+    assert 900 < index["kept"] <= 1000
+    points, step, _, value = curves_of(page, 0)["loss"]
+    assert points == 5000
+    assert (step[0], step[-1]) == (0, 4999)
+    assert value[step == 1777] == 77.0
+    assert len(curves_of(page, 0)[f"odd/{HOSTILE}"][1]) == 1  # what is short stays whole
+
+
+def test_runs_and_tags_are_chosen_by_patterns(runs):
+    page = saved_page([runs], runs=["b"], tags=["lo*"])
+    index = json.loads(data_of(page, "saved"))
+    assert [row["name"] for row in index["runs"]["runs"]] == ["b"]
+    assert index["tags"] == [["loss", 1]]
+    assert list(curves_of(page, 0)) == ["loss"]
+    assert "alert(1)" not in page
+    with pytest.raises(LookupError, match="no tag matches 'acc'"):
+        saved_page([runs], tags=["acc"])
+    with pytest.raises(LookupError, match="no run matches 'c'"):
+        saved_page([runs], runs=["c"])
+
+
+def test_no_name_ends_a_block_or_is_markup(runs):
+    page = saved_page([runs])
+    assert page.count("</script>") == page.count("<script")
+    assert HOSTILE not in page
+    assert "\u202e" not in page
+    assert "import.meta" not in page
+    assert "default-src 'none'" in page.replace("&#x27;", "'")
+
+
+def test_a_run_of_which_nothing_can_be_read_is_listed(tmp_path):
+    with SummaryWriter(tmp_path / "good") as writer:
+        writer.add_scalar("loss", 1.0, 0)
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "events.out.tfevents.1.x").write_bytes(b"no event file at all")
+    page = saved_page([str(tmp_path)])
+    assert [row["name"] for row in json.loads(data_of(page, "saved"))["runs"]["runs"]] == ["bad", "good"]
+    assert list(curves_of(page, 1)) == ["loss"]
+
+
+def test_a_place_that_is_missing(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        saved_page([str(tmp_path / "missing")])
+
+
+def test_short_curves_leave_their_share_to_long_ones():
+    assert even_share([], 10) == 0
+    assert even_share([5, 5, 90], 100) == 90
+    assert even_share([100, 100], 10) == 5
