@@ -36,6 +36,7 @@ __all__ = [
     "sync",
     "sync_tree",
     "untrusted",
+    "walk",
 ]
 
 _PREFIX, _SUFFIX = ".gradledger.", ".tmp"
@@ -114,10 +115,14 @@ def remove_leftovers(directory: str) -> None:
 
 
 def _remove(directory: str) -> None:
-    """Remove a directory and all that is in it, as far as that is possible."""
-    import shutil  # noqa: PLC0415 - it takes a while to import, and most writers make no output
-
-    shutil.rmtree(directory, ignore_errors=True)
+    """Remove a directory and all that is in it, as far as that is possible; it is ours, and closed to others."""
+    tree = list(walk(directory))
+    for folder, _, names in reversed(tree):
+        for name in names:
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+        with suppress(OSError):
+            os.rmdir(folder)
 
 
 def _is_left(note: str) -> bool:
@@ -128,13 +133,19 @@ def _is_left(note: str) -> bool:
     """
     with open(os.open(note, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
         status = os.fstat(file.fileno())
-        if hasattr(os, "getuid") and status.st_uid != os.getuid():
+        if hasattr(os, "getuid") and not _is_private(os.path.dirname(note)):
             return False
         if file.read(len(_TEXT) + 1) != _TEXT or time.time() - status.st_mtime < _STALE_SECS:
             return False
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # BlockingIOError: its process is at work
     return True
+
+
+def _is_private(directory: str) -> bool:
+    """Whether it is this user's, and closed to others, who might put links into it while it is removed."""
+    status = os.lstat(directory)
+    return status.st_uid == os.getuid() and not status.st_mode & 0o077
 
 
 def untrusted(directory: str) -> str:
@@ -167,12 +178,39 @@ def make_directories(path: str) -> list[str]:
         OSError: one cannot be made, or the path is a file.
     """
     grown = []
-    missing = os.path.abspath(path)
-    while not os.path.isdir(missing) and (parent := os.path.dirname(missing)) != missing:
+    at = os.path.abspath(path)
+    missing = []
+    while not os.path.isdir(at) and (parent := os.path.dirname(at)) != at:
         grown.append(parent)
-        missing = parent
-    os.makedirs(path, exist_ok=True)
+        missing.append(at)
+        at = parent
+    for directory in reversed(missing):  # os.makedirs calls itself for each, and so fails where there are a thousand
+        try:
+            os.mkdir(directory)
+        except FileExistsError:
+            if not os.path.isdir(directory):
+                raise
     return grown
+
+
+def walk(top: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield (directory, names of directories in it, names of all else in it) of a directory and of all below.
+
+    As os.walk, from above, but at any depth: that of Python 3.11 calls itself. A link is no directory. What is left out
+    of the list of directories is not entered, and they are entered in its order.
+    """
+    left = [top]
+    while left:
+        folder = left.pop()
+        folders, names = list[str](), list[str]()
+        try:
+            with os.scandir(folder) as found:
+                for entry in found:
+                    (folders if entry.is_dir(follow_symlinks=False) else names).append(entry.name)
+        except OSError:
+            continue
+        yield folder, folders, names
+        left += (os.path.join(folder, name) for name in reversed(folders))
 
 
 def sync_tree(directory: str) -> None:
@@ -181,7 +219,7 @@ def sync_tree(directory: str) -> None:
     Raises:
         OSError: they may not be.
     """
-    tree = [(folder, files) for folder, _, files in os.walk(directory)]
+    tree = [(folder, files) for folder, _, files in walk(directory)]
     if sum(len(files) for _, files in tree) > _MANY and hasattr(os, "sync"):
         os.sync()  # it tells no errors, so each is synced once more
     for folder, files in tree:

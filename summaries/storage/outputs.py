@@ -14,7 +14,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from summaries.storage.credentials import without_credentials
-from summaries.storage.durable import make_directories, remove_leftovers, replaced, scratch_beside, sync, sync_tree
+from summaries.storage.durable import (
+    make_directories,
+    remove_leftovers,
+    replaced,
+    scratch_beside,
+    sync,
+    sync_tree,
+    walk,
+)
 from summaries.storage.files import created, place_of
 from summaries.storage.names import is_remote, join, relative
 
@@ -190,7 +198,7 @@ def _refuse_address(target: str, **access: Unpack[Access]) -> None:
 
 def _upload(directory: str, target: str, **access: Unpack[Access]) -> None:
     """Put every file below a local directory at its place below an address, in the order of their names."""
-    for folder, folders, files in os.walk(directory):
+    for folder, folders, files in walk(directory):
         folders.sort()
         inside = relative(folder, directory)
         for name in sorted(files):

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from summaries.storage.credentials import without_credentials
+from summaries.storage.durable import make_directories, walk
 from summaries.storage.files import read_file
 from summaries.storage.local import descriptor
 from summaries.storage.names import is_remote
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterator
     from typing import Unpack
 
     from summaries.storage.files import Access
 
-__all__ = ["at_hand", "create_text", "files_below", "is_directory", "open_bytes", "open_text", "text_below"]
+__all__ = [
+    "at_hand", "create_text", "files_below", "is_directory", "open_below", "open_bytes", "open_database", "open_text",
+    "text_below", "text_of",
+]  # fmt: skip
+
+
+_SQLITE = b"SQLite format 3\x00"
 
 
 @contextmanager
@@ -58,7 +67,7 @@ def files_below(
     Where the list of directories is cleared, nothing below is yielded. Links are not followed: whoever made the
     directory could have what they lead to read. `on_other` is called with the path of each, and of pipes and devices.
     """
-    for folder, folders, names in os.walk(directory):
+    for folder, folders, names in walk(directory):
         folders.sort()
         files = []
         for name in sorted(names):
@@ -89,6 +98,46 @@ def text_below(path: str) -> str:
         return file.read()
 
 
+def open_below(path: str) -> BinaryIO:
+    """Open a file that `files_below` found.
+
+    Raises:
+        OSError: it cannot be opened, or is a link, a pipe or a device.
+    """
+    return open(descriptor(path, follow=False), "rb")
+
+
+def text_of(path: str) -> str:
+    """All text of a file, as of `open_text`.
+
+    Raises:
+        OSError: it cannot be read, or is no regular file.
+    """
+    with open(descriptor(path), encoding="utf-8-sig", errors="backslashreplace") as file:
+        return file.read()
+
+
+@contextmanager
+def open_database(path: str) -> Iterator[sqlite3.Connection]:
+    """Open a local SQLite database to read it; what its schema defines is not trusted.
+
+    Raises:
+        ValueError: it is no SQLite database, or a broken one, which may show at any time in the block.
+        OSError: it cannot be opened.
+    """
+    import sqlite3  # noqa: PLC0415 - takes long to import
+
+    with open_bytes(path) as file:
+        if file.read(len(_SQLITE)) != _SQLITE:
+            raise ValueError(f"{path}: not an SQLite database, which begins with {_SQLITE!r}")
+    try:
+        with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as database:
+            database.execute("PRAGMA trusted_schema = OFF")
+            yield database
+    except sqlite3.Error as error:
+        raise ValueError(f"{path}: not a whole SQLite database: {error}") from None
+
+
 def open_bytes(path: str) -> BinaryIO:
     """Open a local file.
 
@@ -104,5 +153,5 @@ def create_text(path: str) -> TextIO:
     Raises:
         OSError: it cannot be created.
     """
-    os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
+    make_directories(os.path.dirname(path) or os.curdir)
     return open(path, "w", encoding="utf-8", errors="backslashreplace", newline="")

@@ -136,6 +136,11 @@ class RecordParser:
         return self._base + self._pos
 
     @property
+    def skips(self) -> bool:
+        """Whether bytes are being skipped."""
+        return self._lost is not None
+
+    @property
     def calm(self) -> bool:
         """Whether no bytes are being skipped, and no fault has occurred for a while."""
         return self._lost is None and self.offset >= self._calm_from

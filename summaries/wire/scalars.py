@@ -26,17 +26,21 @@ from summaries.wire.protobuf import field, varint
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-__all__ = ["SCALAR_BYTES", "ScalarEncoder", "as_float32", "encode_scalar", "encode_summary_event", "scalar_summary"]
+__all__ = [
+    "SCALAR_BYTES", "ScalarEncoder", "as_float32", "double_summary", "encode_scalar", "encode_summary_event",
+    "scalar_summary",
+]  # fmt: skip
 
 SCALAR_BYTES = 64
 """The most bytes that the record of a scalar takes, besides its tag."""
 
 _WALL_TIME = Struct("<Bd")
 _VALUE = Struct("<Bf")
+_FLOAT64 = Struct("<d")
 _HEADER = Struct("<QI")
 _MIN_BULK = 24  # for fewer records of one shape, one by one is faster (measured)
 _MAX_BULK_TAG_BYTES = 1024  # a table of checksums is kept for every distance up to this and a little more
@@ -71,6 +75,9 @@ def encode_summary_event(summary: bytes, step: int, wall_time: float) -> bytes:
 class ScalarEncoder:
     """Encodes columns of scalars. Tags are registered once and then referred to by number.
 
+    Args:
+        double: store values as float64, in tensors; else as simple_values, which are float32.
+
     >>> encoder = ScalarEncoder()
     >>> loss = encoder.register("loss")
     >>> records, offsets = encoder.encode(np.array([loss, loss]), np.array([1, 2]), np.ones(2), np.ones(2))
@@ -78,8 +85,9 @@ class ScalarEncoder:
     array([ 0, 42, 84])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, double: bool = False) -> None:
         self._tags: list[str] = []
+        self._summary, self._dtype = (double_summary, "<f8") if double else (scalar_summary, "<f4")
         self._shapes: dict[int, _Shape] = {}
         self._tag_bytes = np.zeros(16, np.int64)  # by tag number
         self._rows = np.zeros(16, np.int64)  # by tag number: the tag's row in its shape's templates
@@ -88,7 +96,7 @@ class ScalarEncoder:
         """The number of a new tag: 0, 1, 2, … in the order of registration."""
         number = len(self._tags)
         encoded = tag.encode()
-        shape = self._shapes.setdefault(len(encoded), _Shape())
+        shape = self._shapes.setdefault(len(encoded), _Shape(self._summary))
         if number == len(self._rows):
             self._tag_bytes = np.concatenate((self._tag_bytes, np.zeros_like(self._tag_bytes)))
             self._rows = np.concatenate((self._rows, np.zeros_like(self._rows)))
@@ -110,7 +118,7 @@ class ScalarEncoder:
             tags: integers[n], tag numbers.
             steps: int64[n].
             wall_times: float64[n], seconds since the epoch.
-            values: floating[n]; rounded to float32.
+            values: floating[n]; rounded to float32, unless they are stored as float64.
 
         Returns:
             The bytes, and int64[n + 1]: where each record starts, and where the last one ends.
@@ -119,7 +127,7 @@ class ScalarEncoder:
         step_bytes = _varint_sizes(steps)
         shapes = tag_bytes << 4 | step_bytes
         with np.errstate(over="ignore"):  # values beyond float32 become infinite, as in protobuf
-            narrow = values.astype("<f4")
+            narrow = values.astype(self._dtype)
         pieces: list[tuple[NDArray[np.intp], NDArray[np.uint8]]] = []
         for members in _equal(shapes):
             columns = tags[members], steps[members], wall_times[members], narrow[members]
@@ -136,12 +144,12 @@ class ScalarEncoder:
         tags: NDArray[np.integer],
         steps: NDArray[np.int64],
         wall_times: NDArray[np.float64],
-        values: NDArray[np.float32],
+        values: NDArray[np.floating],
     ) -> Iterator[NDArray[np.uint8]]:
         """The same records, each uint8[1, length], encoded the simple way."""
         rows = zip(tags.tolist(), steps.tolist(), wall_times.tolist(), values.tolist(), strict=True)
         for tag, step, wall_time, value in rows:
-            record = encode_scalar(self._tags[tag], step, wall_time, value)
+            record = encode_summary_event(self._summary(self._tags[tag].encode(), value), step, wall_time)
             yield np.frombuffer(record, np.uint8).reshape(1, -1)
 
 
@@ -151,7 +159,8 @@ _NO_TEMPLATES = 0, np.empty((0, 0), np.uint8), np.empty(0, np.uint32)
 class _Shape:
     """The tags of one length in bytes: a template for each, and the encoding of many records at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, summary: Callable[[bytes, float], bytes]) -> None:
+        self._summary = summary
         self._tags: list[bytes] = []
         # By the step's length: the number of tags with a template, the templates and their checksums.
         self._templates: dict[int, tuple[int, NDArray[np.uint8], NDArray[np.uint32]]] = {}
@@ -167,7 +176,7 @@ class _Shape:
         rows: NDArray[np.int64],
         steps: NDArray[np.int64],
         wall_times: NDArray[np.float64],
-        values: NDArray[np.float32],
+        values: NDArray[np.floating],
     ) -> NDArray[np.uint8]:
         """uint8[n, length]: the records of n scalars whose steps take `step_bytes` bytes each."""
         templates, template_crcs = self._templates_for(step_bytes)
@@ -177,7 +186,7 @@ class _Shape:
         for start, columns in (
             (HEADER_BYTES + _WALL_TIME_AT, _byte_columns(wall_times.astype("<f8", copy=False))),
             (HEADER_BYTES + _STEP_AT, _varint_columns(steps, step_bytes)),
-            (end - 4, _byte_columns(values)),
+            (end - values.itemsize, _byte_columns(values)),
         ):
             records[:, start : start + len(columns)] = columns.T
             tables = byte_tables(end)
@@ -191,7 +200,7 @@ class _Shape:
         made, templates, crcs = self._templates.get(step_bytes, _NO_TEMPLATES)
         count = len(self._tags)
         if made < count:
-            fresh, fresh_crcs = _templates(self._tags[made:count], step_bytes)
+            fresh, fresh_crcs = _templates([self._summary(tag, 0.0) for tag in self._tags[made:count]], step_bytes)
             if count > len(crcs):  # room for as many again, so that adding tags one by one costs little
                 room, room_crcs = np.empty((2 * count, fresh.shape[1]), np.uint8), np.empty(2 * count, np.uint32)
                 if made:
@@ -202,22 +211,29 @@ class _Shape:
         return templates, crcs
 
 
-def _templates(tags: list[bytes], step_bytes: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+def _templates(summaries: list[bytes], step_bytes: int) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     """uint8[tags, length] and uint32[tags]: records with zeros in the varying bytes, and their checksums."""
     placeholder = b"\x10" + bytes(step_bytes) if step_bytes else b""
     head = _WALL_TIME.pack(0x09, 0.0) + placeholder
-    payloads = [head + field(_SUMMARY, scalar_summary(tag, 0.0)) for tag in tags]
+    payloads = [head + field(_SUMMARY, summary) for summary in summaries]
     records = np.frombuffer(b"".join(map(frame, payloads)), np.uint8).reshape(len(payloads), -1)
     return records, np.array([crc32c(payload) for payload in payloads], np.uint32)
 
 
 _SUMMARY, _VALUES, _TAG = 0x2A, 0x0A, 0x0A  # keys of Event.summary, Summary.value, Summary.Value.tag
+_DOUBLE = bytes.fromhex("4a0b 0a09 0a07") + b"scalars" + bytes.fromhex("420e 0802 1200 2208")
+"""Of a Summary.Value, the metadata (plugin "scalars"), and a tensor of DT_DOUBLE and rank 0 up to its content."""
 _WALL_TIME_AT, _STEP_AT = 1, 10  # where an Event's varying parts start
 
 
 def scalar_summary(tag: bytes, value: float) -> bytes:
     """The Summary of one simple_value, whose float32 is its last four bytes."""
     return field(_VALUES, field(_TAG, tag) + _VALUE.pack(0x15, value))
+
+
+def double_summary(tag: bytes, value: float) -> bytes:
+    """The Summary of one tensor of rank 0, whose float64 is its last eight bytes."""
+    return field(_VALUES, field(_TAG, tag) + _DOUBLE + _FLOAT64.pack(value))
 
 
 def as_float32(value: float) -> float:
@@ -248,7 +264,7 @@ def _varint_columns(numbers: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
     return columns
 
 
-def _byte_columns(numbers: NDArray[np.float64] | NDArray[np.float32] | NDArray[np.uint32]) -> NDArray[np.uint8]:
+def _byte_columns(numbers: NDArray[np.floating] | NDArray[np.uint32]) -> NDArray[np.uint8]:
     """uint8[itemsize, n]: the bytes of little-endian numbers, contiguous by position."""
     return np.ascontiguousarray(numbers.view(np.uint8).reshape(len(numbers), -1).T)
 

@@ -32,9 +32,11 @@ class ColumnsWriter:
 
     Args:
         directory: the run's directory on a local disk; created if missing.
+        double: store values as float64, which TensorBoard shows with --load_fast=false only; else as float32.
 
     Attributes:
         points: the number of scalars written.
+        rounded: the number of these whose values float32 cannot hold, and so are others now.
         overflowed: the number of these that are finite, but beyond float32, and so became infinite.
 
     Raises:
@@ -50,13 +52,15 @@ class ColumnsWriter:
     array([0.5 , 0.25])
     """
 
-    def __init__(self, directory: str | os.PathLike[str]) -> None:
+    def __init__(self, directory: str | os.PathLike[str], *, double: bool = False) -> None:
         self._destination = Destination(os.fspath(directory))
-        self._encoder = ScalarEncoder()
+        self._double = double
+        self._encoder = ScalarEncoder(double=double)
         self._numbers: dict[str, int] = {}
         self._file: EventFile | None = None
         self._size = 0
         self.points: int = 0
+        self.rounded: int = 0
         self.overflowed: int = 0
 
     def number_of(self, tag: str) -> int:
@@ -80,15 +84,23 @@ class ColumnsWriter:
             tags: integers[n], as `number_of` gave them.
             steps: int64[n].
             wall_times: float64[n], seconds since the epoch.
-            values: float64[n]; stored as float32.
+            values: float64[n]; stored as float32, or as they are if `double`.
         """
         self.points += len(steps)
-        with np.errstate(over="ignore"):
-            self.overflowed += int(np.count_nonzero(np.isinf(values.astype(np.float32)) & np.isfinite(values)))
+        if not self._double:
+            self._count(values)
         for first in range(0, len(steps), _ROWS):
             rows = slice(first, first + _ROWS)
             records, _ = self._encoder.encode(tags[rows], steps[rows], wall_times[rows], values[rows])
             self._append(records, float(wall_times[first]))
+
+    def _count(self, values: NDArray[np.float64]) -> None:
+        with np.errstate(over="ignore"):
+            narrow = values.astype(np.float32)
+        lost = (narrow != values) & ~np.isnan(values)
+        beyond = int(np.count_nonzero(np.isinf(narrow) & lost))
+        self.overflowed += beyond
+        self.rounded += int(np.count_nonzero(lost)) - beyond
 
     def add_summary(self, summary: Summary, step: int, wall_time: float) -> None:
         """Write an event with a Summary.

@@ -204,6 +204,34 @@ def test_work_in_progress_is_no_run(here):
     assert list(run_directories("runs")) == ["a", "b"]
 
 
+@posix
+def test_a_leftover_that_others_may_write_to_is_not_touched(here):
+    """They could put a link in place of a directory while it is removed."""
+    with scratch_beside("file") as scratch:
+        note = Path(scratch, ".gradledger").read_bytes()
+    for name, mode in ((".gradledger.open.tmp", 0o770), (".gradledger.ours.tmp", 0o700)):
+        os.mkdir(name)
+        os.chmod(name, mode)
+        Path(name, ".gradledger").write_bytes(note)
+        os.utime(os.path.join(name, ".gradledger"), (time.time() - 2 * HOUR,) * 2)
+    remove_leftovers(".")
+    assert os.listdir() == [".gradledger.open.tmp"]
+
+
+def test_a_tree_deeper_than_functions_may_call_themselves(here):
+    deep = os.path.join(*["d"] * (sys.getrecursionlimit() + 100))
+    with new_directory("new") as path:
+        make_directories(os.path.join(path, deep))
+        Path(path, deep, "events").write_text("whole")
+    assert Path("new", deep, "events").read_text() == "whole"
+    with suppress(RuntimeError), new_directory("other") as path:
+        make_directories(os.path.join(path, deep))
+        raise RuntimeError
+    assert os.listdir() == ["new"]
+    with scratch_beside("new") as scratch:  # pytest's own clearing up calls itself
+        os.rename("new", os.path.join(scratch, "new"))
+
+
 def test_directories_that_get_a_new_name(here):
     assert make_directories("a/b") == [str(here / "a"), str(here)]
     assert make_directories("a/b") == []

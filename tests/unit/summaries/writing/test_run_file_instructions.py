@@ -10,6 +10,7 @@ import dis
 import itertools
 import math
 import os
+import signal
 import sys
 import threading
 from collections import Counter
@@ -93,6 +94,7 @@ class Trial:
         self.writer = EventFileWriter(logdir / str(next(self.numbers)), flusher=self.flusher, **options)
         self.tried, self.accepted = [], []
         self.others = []  # threads
+        self.children = []  # how forked processes ended
         self._steps = itertools.count()
 
     def add(self, tag="loss"):
@@ -228,3 +230,49 @@ def test_another_thread_between_any_two_instructions(tmp_path, call, other):
 
     tried_at_each(tmp_path, call, act, {}, only=False)
     assert threads
+
+
+def child_that_logs(trial):
+    """Fork; in the child, log and close, and have only that in a file of its own."""
+    process = os.fork()
+    if process:
+        _, status = os.waitpid(process, 0)
+        trial.children.append(os.waitstatus_to_exitcode(status))
+        return
+    sys.settrace(None)
+    signal.alarm(60)  # it ends what waits for itself
+    status = 1
+    try:
+        before = len(trial.writer.paths)
+        trial.writer.add_scalar("child", 7, 7, 1.0)
+        trial.writer.close()
+        (own,) = trial.writer.paths[before:]
+        status = 0 if [step for step, _, _ in scalars(own)] == [7] else 2
+    finally:
+        os._exit(status)
+
+
+def in_another_thread(trial):
+    thread = threading.Thread(target=child_that_logs, args=(trial,))
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:a flush of", "ignore:.*multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("fork", [child_that_logs, in_another_thread])
+@pytest.mark.parametrize("call", ["add", "add_to_new_tag", "flush", "close", "closed_and_add"])
+def test_a_fork_between_any_two_instructions(tmp_path, call, fork):
+    """The child finds every lock free, whoever held it, and what waits is the parent's.
+
+    Only where CPython looks for signals, which is also where it changes to another thread: a fork takes long.
+    """
+    children = []
+
+    def act(trial):
+        fork(trial)
+        children.extend(trial.children)
+
+    tried_at_each(tmp_path, call, act, {}, only=True)
+    assert children
+    assert set(children) == {0}
