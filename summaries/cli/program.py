@@ -59,8 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         failed, 130 if it was interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if sys.stdout is None:  # closed by the program that started us
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as we run
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the program that started us; print() would take the other one
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for as long as we run
     escape_what_cannot_be_encoded(sys.stdout)
     if COMPLETE in os.environ:
         from summaries.cli.arguments import shells  # noqa: F401 - it puts right what click does

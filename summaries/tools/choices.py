@@ -2,15 +2,19 @@
 
 from typing import Literal, get_args
 
-__all__ = ["ALIGNMENTS", "FORMATS", "STATISTICS", "Alignment", "Format"]
+__all__ = ["ALIGNMENTS", "FORMATS", "STATISTICS", "TARGETS", "Alignment", "Format"]
 
 Alignment = Literal["exact", "union", "interpolate"]
 ALIGNMENTS: tuple[Alignment, ...] = get_args(Alignment)
 """At which steps runs are reduced."""
 
-Format = Literal["events", "csv", "parquet", "jsonl", "mlflow", "wandb"]
+Format = Literal[
+    "events", "csv", "parquet", "jsonl", "mlflow", "wandb", "trainer", "trackio", "neptune", "swanlab", "clearml",
+    "comet", "log",
+]  # fmt: skip
 FORMATS: tuple[Format, ...] = get_args(Format)
-"""What is converted into what."""
+"""What runs are converted from; TARGETS are what they are converted to, too."""
+TARGETS: tuple[Format, ...] = ("events", "csv", "parquet", "jsonl", "mlflow")
 
 STATISTICS = ("mean", "std", "min", "max", "median")
 """What runs are reduced to by default."""

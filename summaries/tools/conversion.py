@@ -1,10 +1,11 @@
-"""Convert: event files from and to CSV, Parquet, JSON lines and MLflow's file store; and from W&B's offline files."""
+"""Convert: event files from and to CSV, Parquet, JSON lines and MLflow's file store; and from what others log."""
 
 from __future__ import annotations
 
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,16 +14,15 @@ from summaries.patterns import matcher, several
 from summaries.reading.kinds import KINDS
 from summaries.storage.credentials import without_credentials
 from summaries.storage.outputs import new_directory, new_file
-from summaries.storage.plain import at_hand, is_directory
-from summaries.tools.choices import FORMATS
+from summaries.storage.plain import at_hand
+from summaries.tools.choices import FORMATS, TARGETS
 from summaries.tools.exporting import export
-from summaries.tools.formats.csv_file import read_csv
 from summaries.tools.formats.event_files import write_runs
-from summaries.tools.formats.json_lines import read_json_lines, write_json_lines
-from summaries.tools.formats.mlflow import is_mlflow, read_mlflow, write_mlflow
-from summaries.tools.formats.parquet_file import read_parquet
-from summaries.tools.formats.points import Facts, LeftOut, PointBatch
-from summaries.tools.formats.wandb import read_wandb, wandb_files
+from summaries.tools.formats.json_lines import write_json_lines
+from summaries.tools.formats.log_lines import read_log
+from summaries.tools.formats.mlflow import write_mlflow
+from summaries.tools.formats.points import Facts, LeftOut, Media, PointBatch
+from summaries.tools.formats.sources import SOURCES, format_of
 from summaries.tools.runs import read_ahead, runs_below
 from summaries.words import counted
 
@@ -39,12 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Converted", "convert"]
 
-_ENDINGS: dict[str, Format] = {
-    ".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".wandb": "wandb",
-}  # fmt: skip
-_READERS = {
-    "csv": read_csv, "parquet": read_parquet, "jsonl": read_json_lines, "mlflow": read_mlflow, "wandb": read_wandb,
-}  # fmt: skip
+_TABLES: dict[str, Format] = {".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 
 @dataclass(frozen=True)
@@ -74,6 +69,8 @@ def convert(
     target_format: Format | None = None,
     tags: Patterns = None,
     runs: Patterns = None,
+    double_precision: bool = False,
+    pattern: str | None = None,
     on_run: Callable[[str, Run], object] | None = None,
     **access: Unpack[Access],
 ) -> Converted:
@@ -93,6 +90,9 @@ def convert(
         target_format: what to write; None decides by the target's ending; event files if the source is none.
         tags: patterns of tags, as in a shell; None takes all. Hyperparameters of event files are tags, too.
         runs: patterns of names of runs.
+        double_precision: store values in event files as float64, as they are. TensorBoard shows these only with
+            --load_fast=false; else they are rounded to float32, and how many were changed is noted.
+        pattern: for plain logs, a regular expression whose named groups are tags, one of them `step`.
         on_run: called as `on_run(name, run)` after each run of event files was read.
         **access: how addresses are accessed: `storage_options` and `cache` as in `read_run`.
 
@@ -117,8 +117,14 @@ def convert(
     array([0.5 , 0.25])
     """
     source_path, target_path = os.fspath(source), os.fspath(target)
-    reads = source_format or _format_of_source(source_path)
-    writes = target_format or _format_of_target(target_path, reads)
+    named = target_format or _format_of_target(target_path)
+    reads = source_format or format_of(source_path, prefer_events=named not in {None, "events"})
+    if named is None and reads == "events":
+        raise ValueError(
+            "the target must end in .csv, .parquet or .jsonl, or be called mlruns, got "
+            f"{without_credentials(target_path)}; or name its format"
+        )
+    writes = named or "events"
     for name in (reads, writes):
         if name not in FORMATS:
             raise ValueError(f"a format must be one of {', '.join(FORMATS)}, got {name!r}")
@@ -126,8 +132,10 @@ def convert(
         raise ValueError(
             f"source or target must be event files, got {reads} and {writes}: convert twice, or name the formats"
         )
-    if writes == "wandb":
-        raise ValueError("W&B's offline files are read, not written: choose another format")
+    if writes not in TARGETS:
+        raise ValueError(f"{writes} is read, not written: choose one of {', '.join(TARGETS)}")
+    if pattern is not None and reads != "log":
+        raise ValueError(f"a pattern is for plain logs, got one for {reads}: name the format log")
     tags, runs = several(tags), several(runs)
     if reads == "events":
         left_out = LeftOut()
@@ -135,38 +143,37 @@ def convert(
         stored = runs_below(source_path, tags=tags, runs=runs, on_read=on_read, **access)
         points, notes = _from_runs(source_path, target_path, writes, stored, access)
         return Converted("events", writes, len(stored), points, (*left_out.notes(), *notes))
-    return _to_runs(source_path, target_path, reads, lambda items: _chosen(items, tags, runs), access)
+    read = SOURCES[reads].read if pattern is None else partial(read_log, pattern=pattern)
+    choose = partial(_chosen, tags=tags, runs=runs)
+    return _to_runs(source_path, target_path, reads, lambda *source: choose(read(*source)), double_precision, access)
 
 
-def _format_of_source(path: str) -> Format:
-    ending = os.path.splitext(path)[1].lower()
-    if is_directory(path):
-        return "mlflow" if is_mlflow(path) else "wandb" if wandb_files(path) else "events"
-    return _ENDINGS.get(ending, "events")
-
-
-def _format_of_target(path: str, reads: Format) -> Format:
+def _format_of_target(path: str) -> Format | None:
+    """The format that the name of a target says; None if it says none, which stands for event files."""
     name = os.path.basename(path.rstrip("/" + os.sep))
-    format_ = "mlflow" if name == "mlruns" else _ENDINGS.get(os.path.splitext(name)[1].lower())
-    if format_ is None and reads == "events":
-        raise ValueError(
-            f"the target must end in .csv, .parquet or .jsonl, or be called mlruns, got {without_credentials(path)}; "
-            "or name its format"
-        )
-    return format_ or "events"
+    return "mlflow" if name == "mlruns" else _TABLES.get(os.path.splitext(name)[1].lower())
 
 
 def _to_runs(
-    source: str, target: str, reads: Format, choose: Callable[[Iterator[Item]], Iterator[Item]], access: Access
+    source: str,
+    target: str,
+    reads: Format,
+    read: Callable[[str, LeftOut], Iterator[Item]],
+    double_precision: bool,
+    access: Access,
 ) -> Converted:
     left_out = LeftOut()
     with ExitStack() as stack:
         directory = stack.enter_context(new_directory(target, **access))
         local = stack.enter_context(at_hand(source, **access))
-        written = write_runs(choose(_READERS[reads](local, left_out)), directory)
+        written = write_runs(read(local, left_out), directory, double=double_precision)
     notes = left_out.notes()
+    if written.media:
+        notes.append(f"pictures, texts and histograms: {written.media}")
     if written.timeless:
         notes.append(f"{counted(written.timeless, 'point')} had no time, and got that of the conversion")
+    if written.rounded:
+        notes.append(f"{counted(written.rounded, 'value')} rounded to float32; --double keeps them as they are")
     if written.overflowed:
         notes.append(f"{counted(written.overflowed, 'value')} beyond float32 became infinite")
     notes += [f"the run {name!r} is at {path}" for name, path in written.renamed.items()]
@@ -181,6 +188,10 @@ def _chosen(items: Iterator[Item], tags: Patterns, runs: Patterns) -> Iterator[I
             continue
         if tags is None or isinstance(item, Facts):
             yield item
+            continue
+        if isinstance(item, Media):
+            if wanted_tag(item.summary.value[0].tag):
+                yield item
             continue
         is_kept = np.array([wanted_tag(tag) for tag in item.tags], np.bool_)[item.tag]
         yield PointBatch(item.run, item.tags, *(column[is_kept] for column in item[2:]))

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
 
-__all__ = ["Point", "Tailed", "looking_at", "tail"]
+__all__ = ["Point", "Tailed", "looking_at", "steps_a_second", "tail"]
+
+_RATE_POINTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +243,13 @@ def tail(
                 quiet_since = time.monotonic()
             elif timeout_secs is not None and time.monotonic() - quiet_since >= timeout_secs:
                 return
+
+
+def steps_a_second(series: Series) -> float:
+    """How fast the steps rise, over the last 100 points; NaN if they or the times do not rise."""
+    step, times = series.step[-_RATE_POINTS:], series.wall_time[-_RATE_POINTS:]
+    secs = float(times[-1] - times[0])
+    return float(step[-1] - step[0]) / secs if 0 < secs < math.inf and step[-1] > step[0] else math.nan
 
 
 def _time(point: Point) -> float:

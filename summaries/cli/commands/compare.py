@@ -8,6 +8,7 @@ import click
 
 from summaries.cli.arguments.candidates import complete_runs
 from summaries.cli.arguments.options import access_options, executor_option, jobs_option, new_command, output_option
+from summaries.cli.views.faults import UNREAD, Troubles
 from summaries.cli.views.output import format_of, opened
 from summaries.presenting.terminal import console, progress_bar
 
@@ -22,7 +23,8 @@ _FORMATS = ("text", "json", "html")
     summary="Compare the runs of a sweep, and find what separates them.",
     help="Compare the runs of a sweep: groups, outliers, what separates good from bad, seeds that disagree.",
     examples=["gradledger compare runs --by lr", "gradledger compare runs --good 'lr=0.1*' -o sweep.html"],
-    status="0 if the runs were compared, 2 if not.",
+    status="0 if the runs were compared, 1 if files are damaged and the rest of them was compared, 2 if one cannot be "
+    "read, or nothing can be compared.",
 )
 @click.argument("logdir", shell_complete=complete_runs)
 @click.option(
@@ -57,7 +59,7 @@ _FORMATS = ("text", "json", "html")
 def command(
     *, logdir: str, by: str, format_: str | None, output: str | None, config: str | None, access: Access, **options: Any
 ) -> int:
-    """Compare runs, and write the comparison; returns 0.
+    """Compare runs, and write the comparison; returns the exit status.
 
     Raises:
         ValueError: an option, the table or the configuration is invalid, or there is nothing to compare.
@@ -77,4 +79,6 @@ def command(
             report.show(comparison, console(file))
         else:
             file.write(report.json(comparison) if format_ == "json" else comparison_page.html(comparison))
-    return 0
+    troubles = Troubles()
+    troubles.tell_first(comparison.faults)
+    return UNREAD if comparison.unread else troubles.status

@@ -22,7 +22,7 @@ from summaries.presenting.sparklines import sparkline
 from summaries.presenting.terminal import console, encodes, printable
 from summaries.tools.described import plain_number
 from summaries.tools.listing import demand_runs
-from summaries.tools.tailing import Point, Tailed, looking_at
+from summaries.tools.tailing import Point, Tailed, looking_at, steps_a_second
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,6 @@ _SPARK = 16
 _FRESH_SECS = 2.0  # so long a new value is highlighted
 _NARROWEST = 16  # cells that a text has at least, however long the names before it are
 _BELOW = 3  # lines of the terminal that the table leaves free
-_RATE_POINTS = 100  # over which the rate of steps is taken
 
 
 def follow_runs(
@@ -173,10 +172,8 @@ def _extreme(series: Series, which: str) -> str:
 
 
 def _rate(series: Series) -> str:
-    """Steps a second, over the last points."""
-    step, times = series.step[-_RATE_POINTS:], series.wall_time[-_RATE_POINTS:]
-    secs = float(times[-1] - times[0])
-    return f"{(step[-1] - step[0]) / secs:.3g}" if 0 < secs < float("inf") and step[-1] > step[0] else "-"
+    rate = steps_a_second(series)
+    return f"{rate:.3g}" if rate > 0 else "-"
 
 
 def _age(series: Series, now: float) -> str:

@@ -90,7 +90,7 @@ class Manifest:
             return cls(target, storage_options)
         try:
             return cls._parsed(target, storage_options, json.loads(data))
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             path = without_credentials(join(target, _MANIFEST))
             raise ValueError(f"not the manifest of a dataset of version {_VERSION}: {path}") from None
 

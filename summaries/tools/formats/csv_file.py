@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import csv
+import os
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TextIO
 
 from summaries.presenting.tables import unicode
 from summaries.presenting.wide import WideRun, wide_names
+from summaries.reading.stated import beside
 from summaries.storage.plain import open_text
+from summaries.tools.formats.files import run_files
+from summaries.tools.formats.points import Facts, LeftOut
 from summaries.tools.formats.tables import TableReader
 
 if TYPE_CHECKING:
@@ -18,15 +22,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from summaries.tools.exporting.runs import Chosen
-    from summaries.tools.formats.points import Item, LeftOut
+    from summaries.tools.formats.points import Item
 
     Rows = Sequence[Sequence[object]]
     Piece = tuple[Sequence[str], Sequence[NDArray[np.generic]]]
     """The label of some rows in each column with labels, and their numbers in each of the other columns."""
 
-__all__ = ["csv_rows", "read_csv", "write_long", "write_scalars"]
+__all__ = ["PATTERN", "csv_rows", "has_steps", "read_csv", "write_long", "write_scalars"]
 
 _CELLS = 1 << 17  # of a table, read or written at once
+PATTERN = "*.csv"
+_LOGGERS = ("metrics.csv", "results.csv")  # of Lightning and Ultralytics, beside which configurations lie
 _LABELS = 3  # columns before those of the tags
 
 
@@ -95,17 +101,37 @@ def _cells(value: NDArray[np.float64], missing: NDArray[np.bool_]) -> list[float
 
 
 def read_csv(path: str, left_out: LeftOut) -> Iterator[Item]:
-    """Read a CSV file with a header line, a few thousand rows at a time.
+    """Read a CSV file with a header line, a few thousand rows at a time; or each below a directory, as a run.
+
+    So write Lightning's and Keras' CSVLogger, and Ultralytics. Hyperparameters of files beside them are read, too.
 
     Args:
-        path: the file. Bytes that are not UTF-8 are escaped.
-        left_out: counts what is left out.
+        path: the file or directory. Bytes that are not UTF-8 are escaped.
+        left_out: counts what is left out: a last row that is not whole, for example.
 
     Raises:
         ValueError: there is no column for the step, two columns have one name, a step is no integer, or a row has
             another number of cells.
         OSError: the file cannot be read.
     """
+    for run, file in run_files(path, PATTERN, has_steps):
+        for item in _items(file, left_out):
+            yield item if run == "." else item._replace(run=run if item.run == "." else f"{run}/{item.run}")
+        if os.path.basename(file) in _LOGGERS and (settings := beside(os.path.dirname(file))):
+            yield Facts(run, settings, {})
+
+
+def has_steps(file: str) -> bool:
+    """Whether the first line of a file names a column for the step."""
+    try:
+        with open_text(file, newline="") as lines:
+            TableReader(next(csv.reader(lines), []), file, LeftOut())
+    except (ValueError, OSError, csv.Error):
+        return False
+    return True
+
+
+def _items(path: str, left_out: LeftOut) -> Iterator[Item]:
     with open_text(path, newline="") as file:
         lines = csv.reader(file)
         rows = filter(None, lines)  # an empty line is no row
@@ -114,10 +140,13 @@ def read_csv(path: str, left_out: LeftOut) -> Iterator[Item]:
             reader = TableReader(names, path, left_out)
             count, first = max(_CELLS // len(names), 1), 1
             while batch := list(islice(rows, count)):
+                if len(batch[-1]) < len(names) and next(rows, None) is None:
+                    left_out["last rows that are not whole"] += 1
+                    del batch[-1]
                 for i, row in enumerate(batch):
                     if len(row) != len(names):
                         raise ValueError(f"{path}, row {first + i}: there must be {len(names)} cells, got {len(row)}")
-                yield from reader.points(list(zip(*batch, strict=True)), first)
+                yield from reader.points(list(zip(*batch, strict=True)) or [()] * len(names), first)
                 first += len(batch)
         except csv.Error as error:
             raise ValueError(f"{path}, line {lines.line_num}: not CSV: {error}") from None

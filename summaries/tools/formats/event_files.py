@@ -10,7 +10,7 @@ import numpy as np
 from summaries.kinds.hparams import hparams
 from summaries.kinds.text import text
 from summaries.storage.names import as_path, join
-from summaries.tools.formats.points import Facts
+from summaries.tools.formats.points import Facts, Media
 from summaries.writing.columns_writer import ColumnsWriter
 
 if TYPE_CHECKING:
@@ -27,52 +27,62 @@ class WrittenRuns(NamedTuple):
     Attributes:
         runs: the number of runs.
         points: the number of points.
+        media: the number of pictures, texts and histograms.
         timeless: the number of points that had no time, and got the time of the conversion.
+        rounded: the number of values that float32 cannot hold, and so are others now.
         overflowed: the number of finite values beyond float32, which became infinite.
         renamed: names of runs → the paths that they got, where these differ.
     """
 
     runs: int
     points: int
+    media: int
     timeless: int
+    rounded: int
     overflowed: int
     renamed: dict[str, str]
 
 
-def write_runs(items: Iterable[Item], directory: str) -> WrittenRuns:
+def write_runs(items: Iterable[Item], directory: str, *, double: bool = False) -> WrittenRuns:
     """Write points and facts as event files, one for each run.
 
     Args:
         items: in batches, of any run in any order.
         directory: an existing local directory; the run "." is written into it, any other below it.
+        double: store values as float64; else as float32.
 
     Raises:
         OSError: a file cannot be written.
         ValueError: an item cannot be read; see the formats.
     """
-    now, timeless = time.time(), 0
+    now, timeless, media = time.time(), 0, 0
     paths = _Paths()
     writers: dict[str, ColumnsWriter] = {}
     begins: dict[str, float] = {}
-    facts: list[Facts] = []
+    facts: dict[str, Facts] = {}
     for item in items:
         if item.run not in writers:
-            writers[item.run] = ColumnsWriter(join(directory, paths.of(item.run)))
+            writers[item.run] = ColumnsWriter(join(directory, paths.of(item.run)), double=double)
         if isinstance(item, Facts):
-            facts.append(item)
+            before = facts.get(item.run, Facts(item.run, {}, {}))
+            merged = {**before.hyperparameters, **item.hyperparameters}, {**before.texts, **item.texts}
+            facts[item.run] = Facts(item.run, *merged)
+        elif isinstance(item, Media):
+            media += 1
+            writers[item.run].add_summary(item.summary, item.step, now if np.isnan(item.wall_time) else item.wall_time)
         elif len(item.step):
             absent = np.isnan(item.wall_time)
             timeless += int(np.count_nonzero(absent))
             wall_time = np.where(absent, now, item.wall_time)
             begins.setdefault(item.run, float(wall_time[0]))
             _add(writers[item.run], item._replace(wall_time=wall_time))
-    for fact in facts:
+    for fact in facts.values():
         _add_facts(writers[fact.run], fact, begins.get(fact.run, now))
     for writer in writers.values():
         writer.close()
-    counts = (sum(getattr(writer, name) for writer in writers.values()) for name in ("points", "overflowed"))
-    points, overflowed = counts
-    return WrittenRuns(len(writers), points, timeless, overflowed, paths.renamed)
+    names = ("points", "rounded", "overflowed")
+    points, rounded, overflowed = (sum(getattr(writer, name) for writer in writers.values()) for name in names)
+    return WrittenRuns(len(writers), points, media, timeless, rounded, overflowed, paths.renamed)
 
 
 def _add(writer: ColumnsWriter, points: PointBatch) -> None:

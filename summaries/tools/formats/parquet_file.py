@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from summaries.tools.exporting.runs import Chosen
     from summaries.tools.formats.points import Cells, Item, LeftOut
 
-__all__ = ["ParquetFile", "long_tables", "new_long_file", "read_parquet", "write_scalars"]
+__all__ = ["ParquetFile", "long_tables", "new_long_file", "opened_parquet", "read_parquet", "write_scalars"]
 
 _ROW_GROUP_ROWS = 1 << 17
 _CELLS = 1 << 22  # of a row group of a wide table
@@ -137,18 +137,34 @@ def read_parquet(path: str, left_out: LeftOut) -> Iterator[Item]:
         OSError: the file cannot be read.
     """
     pa = needs("pyarrow", "export")
-    reads = needs("pyarrow.parquet", "export").ParquetFile
-    try:
-        opened = reads(path)
-    except ValueError as error:
-        raise ValueError(f"{path}: not Parquet: {error}") from None
-    with opened as file:
+    with opened_parquet(path) as file:
         names = file.schema_arrow.names
         reader = TableReader(names, path, left_out)
         first = 1
-        for batch in file.iter_batches(max(_READ_CELLS // len(names), 1)):
+        for batch in _batches(file, max(_READ_CELLS // len(names), 1), path):
             yield from reader.points([_cells(pa, column) for column in batch.columns], first)
             first += batch.num_rows
+
+
+def opened_parquet(path: str) -> Any:
+    """Open a Parquet file as pyarrow's ParquetFile, which is a context manager.
+
+    Raises:
+        ImportError: pyarrow is missing; the message says how to install it.
+        ValueError: it is no Parquet file.
+        OSError: the file cannot be read.
+    """
+    try:
+        return needs("pyarrow.parquet", "export").ParquetFile(path)
+    except (ValueError, NotImplementedError) as error:  # the latter is pyarrow's word for some of what is damaged
+        raise ValueError(f"{path}: not Parquet: {error}") from None
+
+
+def _batches(file: Any, rows: int, path: str) -> Iterator[Any]:
+    try:
+        yield from file.iter_batches(rows)
+    except NotImplementedError as error:
+        raise ValueError(f"{path}: not Parquet: {error}") from None
 
 
 def _cells(pa: Any, column: Any) -> Cells:

@@ -12,9 +12,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from summaries.wire.pb import Summary
+
     Cells = Sequence[object] | NDArray[np.generic]
 
-__all__ = ["ROW", "STEPS", "Facts", "Item", "LeftOut", "Numbering", "PointBatch", "by_run", "integers", "numbers"]
+__all__ = [
+    "ROW",
+    "STEPS",
+    "Facts",
+    "Item",
+    "LeftOut",
+    "Media",
+    "Numbering",
+    "PointBatch",
+    "by_run",
+    "integers",
+    "is_missing",
+    "numbers",
+]
 
 
 class PointBatch(NamedTuple):
@@ -51,7 +66,23 @@ class Facts(NamedTuple):
     texts: Mapping[str, str]
 
 
-Item = PointBatch | Facts
+class Media(NamedTuple):
+    """A picture, a text or a histogram.
+
+    Attributes:
+        run: the run's name.
+        step: the step.
+        wall_time: seconds since the epoch; NaN where the source has none.
+        summary: the Summary, as event files have it.
+    """
+
+    run: str
+    step: int
+    wall_time: float
+    summary: Summary
+
+
+Item = PointBatch | Facts | Media
 
 ROW = np.dtype([("step", np.int64), ("wall_time", np.float64), ("value", np.float64)])
 """A point without its tag."""
@@ -120,10 +151,10 @@ def numbers(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Cells of a table as numbers: text, numbers, truth values, or None; or an array of numbers.
 
     Returns:
-        float64[n], NaN where there is none; and bool[n], whether the cell is neither a number nor empty.
+        float64[n], NaN where there is none; and bool[n], whether the cell is neither a number nor missing.
 
-    >>> numbers(["1.5", "nan", "", "x"])
-    (array([1.5, nan, nan, nan]), array([False, False, False,  True]))
+    >>> numbers(["1.5", "nan", "", "NA", "x"])
+    (array([1.5, nan, nan, nan, nan]), array([False, False, False, False,  True]))
     """
     if isinstance(cells, np.ndarray):
         return cells.astype(np.float64), np.zeros(len(cells), np.bool_)
@@ -134,11 +165,16 @@ def numbers(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         return np.array([value for value, _ in pairs]), np.array([bad for _, bad in pairs], np.bool_)
 
 
+def is_missing(cell: object) -> bool:
+    """Whether there is no value in a cell: it is empty, or has the "NA" that Keras' CSVLogger and R write."""
+    return cell is None or (isinstance(cell, str) and cell.strip() in {"", "NA"})
+
+
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
 def _number(cell: object) -> tuple[float, bool]:
-    if cell is None or (isinstance(cell, str) and not cell.strip()):
+    if is_missing(cell):
         return np.nan, False
     try:
         return float(cell), False  # type: ignore[arg-type]

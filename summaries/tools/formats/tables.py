@@ -1,7 +1,8 @@
 """Tables of points: which column is what, long or wide.
 
 A long table has a row for each point, with the columns tag, step and value; and maybe run and wall_time. A wide one
-has a row for each step, and a column for each tag: every column but step, run and wall_time.
+has a row for each step, and a column for each tag: every column but step, run and wall_time. Where no column is the
+step, as in Keras' and Ultralytics' tables, the epoch is.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.tools.formats.points import Numbering, PointBatch, by_run, integers, numbers
+from summaries.tools.formats.points import Numbering, PointBatch, by_run, integers, is_missing, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +27,8 @@ _NAMES = {
     "run": "run", "tag": "tag", "value": "value", "step": "step", "_step": "step", "global_step": "step",
     "wall_time": "wall_time", "wall time": "wall_time", "_timestamp": "wall_time",
 }  # fmt: skip
+
+_EPOCH = "epoch"
 
 # As pandas calls the numbers of the rows, in CSV, in CSV that was read and written again, and in Parquet.
 _ROW_NUMBERS = {"", "Unnamed: 0", "__index_level_0__"}
@@ -45,7 +48,10 @@ class TableReader:
 
     def __init__(self, columns: Sequence[str], path: str, left_out: LeftOut) -> None:
         self._path, self._left_out = path, left_out
-        roles = [_NAMES.get(name.strip().lower(), "") for name in columns]
+        names = [name.strip() for name in columns]  # which Ultralytics pads
+        roles = [_NAMES.get(name.lower(), "") for name in names]
+        if "step" not in roles:
+            roles = ["step" if name == _EPOCH else role for name, role in zip(names, roles, strict=True)]
         self._positions = {role: roles.index(role) for role in roles if role}
         self._long = "tag" in self._positions and "value" in self._positions
         if "step" not in self._positions:
@@ -55,15 +61,18 @@ class TableReader:
             )
         used = {position for role, position in self._positions.items() if self._long or role not in {"tag", "value"}}
         self._others: dict[int, str] = {}
+        self._top: set[str] = set()  # the names so far of the run that is the directory itself
+        taken = set[str]()
         for position, name in enumerate(columns):
             if position in used:
                 continue
-            if self._long or name.strip() in _ROW_NUMBERS:
+            if self._long or names[position] in _ROW_NUMBERS:
                 left_out[f"column {name!r}"] += 1
-            elif name in self._others.values():
+            elif names[position] in taken:
                 raise ValueError(f"{path}: each column must have a name of its own, got {name!r} twice")
             else:
-                self._others[position] = name
+                self._others[position] = names[position]
+                taken.add(names[position])
 
     def points(self, columns: Sequence[Cells], first: int) -> Iterator[PointBatch]:
         """The points of some rows.
@@ -73,7 +82,7 @@ class TableReader:
             first: the number of the first row, from 1, for errors.
 
         Raises:
-            ValueError: a step is no integer.
+            ValueError: a step is no integer; or some rows have no run, and others the run ".", which would be one.
         """
         cells = {role: columns[position] for role, position in self._positions.items()}
         step = integers(cells["step"], lambda i: f"{self._path}, row {first + i}")
@@ -83,6 +92,9 @@ class TableReader:
             if bad.any():
                 self._left_out["times that are not seconds since the epoch"] += int(np.count_nonzero(bad))
         runs = [str(cell or "") for cell in cells["run"]] if "run" in cells else None
+        self._top |= {"", "."}.intersection(runs or ())
+        if len(self._top) > 1:
+            raise ValueError(f"{self._path}: one of the runs '' and '.' must have another name, got both")
         if not self._long:
             yield from self._wide(columns, PointBatch(".", [], step, step, wall_time, wall_time), runs)
             return
@@ -110,7 +122,7 @@ class TableReader:
 
 
 def _empty(cells: Cells) -> NDArray[np.bool_]:
-    """bool[n]: whether there is nothing in a cell."""
+    """bool[n]: whether there is no value in a cell."""
     if isinstance(cells, np.ndarray):
         return np.zeros(len(cells), np.bool_)
-    return np.array([cell is None or (isinstance(cell, str) and not cell.strip()) for cell in cells], np.bool_)
+    return np.fromiter(map(is_missing, cells), np.bool_, len(cells))

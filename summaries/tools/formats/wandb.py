@@ -1,10 +1,6 @@
 """W&B's offline files, `run-<id>.wandb`: the history, the configuration and the notes of a run.
 
-The file is a log of LevelDB's format, of protobuf messages. It begins with ":W&B", 0xBEE1 and the version 0:
-
-    block    32,768 bytes: fragments, then zeros where not even the head of a fragment fits
-    fragment crc32 of type and data, uint32 | length, uint16 | type, uint8: 1 whole, 2 first, 3 middle, 4 last | data
-
+The file is a log of LevelDB's format, of protobuf messages. It begins with ":W&B", 0xBEE1 and the version 0.
 Fields that are read, as in wandb_internal.proto:
 
     Record          history 2 HistoryRecord | config 5 ConfigRecord | run 17 RunRecord
@@ -13,43 +9,37 @@ Fields that are read, as in wandb_internal.proto:
     RunRecord       config 4 ConfigRecord | display_name 8 | notes 9
     …Item           key 1 | nested_key 2, repeated | value_json 16
 
-References: https://github.com/google/leveldb/blob/main/doc/log_format.md,
-https://github.com/wandb/wandb/blob/main/wandb/proto/wandb_internal.proto
+References: https://github.com/wandb/wandb/blob/main/wandb/proto/wandb_internal.proto
 """
 
 from __future__ import annotations
 
 import json
 import os
-from struct import Struct
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from summaries.reading.stated import flat
 from summaries.storage.plain import files_below, is_directory, open_bytes
-from summaries.tools.formats.points import ROW, STEPS, Facts, Numbering, PointBatch
+from summaries.tools.formats.gathering import Gatherer, name_apart
+from summaries.tools.formats.leveldb_log import records
+from summaries.tools.formats.points import Facts
 from summaries.wire.protobuf import fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO
 
-    from summaries.tools.formats.points import Item, LeftOut
+    from summaries.tools.formats.points import Item, LeftOut, PointBatch
 
 __all__ = ["read_wandb", "wandb_files"]
 
 _MAGIC = b":W&B\xe1\xbe\x00"
-_BLOCK_BYTES = 1 << 15
-_FRAGMENT = Struct("<IHB")
-_WHOLE, _FIRST, _LAST = 1, 2, 4
 _HISTORY, _CONFIG, _RUN = 2, 5, 17  # fields of Record
 _ITEM = 1  # field of HistoryRecord and ConfigRecord
 _RUN_CONFIG, _DISPLAY_NAME, _NOTES = 4, 8, 9  # fields of RunRecord
 _KEY, _NESTED_KEY, _VALUE_JSON = 1, 2, 16  # fields of an item
-_POINTS = 1 << 15  # in a batch
-_DAMAGED = "damaged fragments"
 
 
 def wandb_files(path: str) -> list[str]:
@@ -80,38 +70,12 @@ def read_wandb(path: str, left_out: LeftOut) -> Iterator[Item]:
         with open_bytes(file) as opened:
             if opened.read(len(_MAGIC)) != _MAGIC:
                 raise ValueError(f"{file}: not a .wandb file of version 0, which begins with {_MAGIC!r}")
-            for record in _records(opened, left_out):
+            for record in records(opened, left_out):
                 try:
                     yield from run.points(record)
-                except (DecodeError, UnicodeDecodeError):
+                except (DecodeError, UnicodeDecodeError, RecursionError, OverflowError):
                     left_out["records that are no messages"] += 1
         yield from run.rest()
-
-
-def _records(file: BinaryIO, left_out: LeftOut) -> Iterator[bytes]:
-    """The data of each whole record; after damage, reading goes on with the next block."""
-    start = file.seek(0)
-    parts: list[bytes] | None = None
-    while block := file.read(_BLOCK_BYTES):
-        at = len(_MAGIC) if start == 0 else 0
-        start += len(block)
-        while at + _FRAGMENT.size <= len(block):
-            crc, length, kind = _FRAGMENT.unpack_from(block, at)
-            data = block[at + _FRAGMENT.size : at + _FRAGMENT.size + length]
-            if (crc, length, kind) == (0, 0, 0):  # space that was reserved and not used
-                break
-            if len(data) < length or crc32(data, crc32(bytes([kind]))) != crc:
-                left_out[_DAMAGED] += 1
-                parts = None
-                break
-            at += _FRAGMENT.size + length
-            if kind in {_WHOLE, _FIRST}:
-                parts = []
-            if parts is not None:
-                parts.append(data)
-                if kind in {_WHOLE, _LAST}:
-                    yield b"".join(parts)
-                    parts = None
 
 
 class _RunReader:
@@ -122,7 +86,7 @@ class _RunReader:
         self._name = ""
         self._config: dict[str, bool | float | str] = {}
         self._texts: dict[str, str] = {}
-        self._rows: list[tuple[str, int, float, float]] = []
+        self._gatherer = Gatherer(left_out)
 
     def points(self, record: bytes) -> Iterator[PointBatch]:
         """Take a record; yield points when there are enough of them."""
@@ -133,19 +97,18 @@ class _RunReader:
                 self._add_config(record, start, stop)
             elif field == _RUN:
                 self._add_run(record, start, stop)
-        if len(self._rows) >= _POINTS:
-            yield self._batch()
+        yield from self._named(self._gatherer.full())
 
     def rest(self) -> Iterator[Item]:
         """What is left at the end of the file; at least the facts."""
-        if self._rows:
-            yield self._batch()
+        yield from self._named(self._gatherer.rest())
         yield Facts(self._run(), self._config, self._texts)
 
+    def _named(self, batches: Iterator[PointBatch]) -> Iterator[PointBatch]:
+        return (batch._replace(run=self._run()) for batch in batches)
+
     def _run(self) -> str:
-        if self._taken.setdefault(self._name or self._id, self._id) != self._id:
-            return f"{self._name}-{self._id}"
-        return self._name or self._id
+        return name_apart(self._name or self._id, self._id, self._taken)
 
     def _add_run(self, record: bytes, start: int, stop: int) -> None:
         for field, first, last in fields(record, start, stop):
@@ -159,27 +122,12 @@ class _RunReader:
     def _add_config(self, record: bytes, start: int, stop: int) -> None:
         for key, value in _items(record, start, stop):
             if key != "_wandb":
-                self._config.update(_flat(key, value))
+                self._config.update(flat(value, key))
 
     def _add_row(self, row: dict[str, object]) -> None:
-        step, time = row.get("_step"), row.get("_timestamp")
-        if not isinstance(step, int) or step not in STEPS:
-            self._left_out["history without a step"] += 1
-            return
-        for key, value in row.items():
-            if key.startswith("_"):
-                continue
-            if isinstance(value, (bool, int, float)):
-                self._rows.append((key, step, time if isinstance(time, (int, float)) else np.nan, float(value)))
-            else:
-                self._left_out[f"values of {key!r} that are no numbers"] += 1
-
-    def _batch(self) -> PointBatch:
-        numbering = Numbering()
-        tag = numbering.of([row[0] for row in self._rows])
-        rows = np.array([row[1:] for row in self._rows], ROW)
-        self._rows = []
-        return PointBatch(self._run(), numbering.names, tag, rows["step"], rows["wall_time"], rows["value"])
+        time = row.get("_timestamp")
+        own = {key: value for key, value in row.items() if not key.startswith("_")}
+        self._gatherer.add(".", row.get("_step"), time if isinstance(time, (int, float)) else np.nan, own)
 
 
 def _items(record: bytes, start: int, stop: int) -> Iterator[tuple[str, object]]:
@@ -202,16 +150,3 @@ def _parsed(value: str) -> object:
     except ValueError:
         return value
     return parsed
-
-
-def _flat(key: str, value: object) -> Iterator[tuple[str, bool | float | str]]:
-    """Hyperparameters of a configuration: of one within it, under joined names; lists as JSON; null is none."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _flat(f"{key}.{name}", inner)
-    elif isinstance(value, (bool, str)):
-        yield key, value
-    elif isinstance(value, (int, float)):
-        yield key, float(value)
-    elif value is not None:
-        yield key, json.dumps(value)

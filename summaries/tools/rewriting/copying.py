@@ -11,6 +11,7 @@ from summaries.errors import Fault, FaultKind, is_damaged
 from summaries.patterns import demand_match, matcher, several
 from summaries.reading.reader import reader
 from summaries.storage.credentials import without_credentials
+from summaries.storage.durable import make_directories
 from summaries.storage.files import Access
 from summaries.storage.logdir import run_directories
 from summaries.storage.outputs import new_directory, refuse_inside
@@ -226,7 +227,7 @@ def chosen_runs(
 
 
 def _write_file(file: StoredFile, source: Source, rewriter: Rewriter, target: str, counts: CopyCounts) -> None:
-    os.makedirs(os.path.dirname(target), exist_ok=True)
+    make_directories(os.path.dirname(target))
     with open(target, "wb") as out:
         events = counts.copy(file, source, rewriter, out)
     if not events:

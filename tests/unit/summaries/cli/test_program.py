@@ -161,3 +161,14 @@ def test_the_module_is_the_command():
     command = [sys.executable, "-m", "summaries.cli", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("gradledger ")
+
+
+@pytest.mark.parametrize("stream", [1, 2])
+def test_a_stream_that_is_closed_has_nothing_said_on_the_other(tmp_path, stream):
+    """What is said of errors would be in a table that goes to standard output."""
+    # Python notices streams that are closed when it starts.
+    begin = f"import os, sys; os.close({stream}); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    command = [sys.executable, "-c", begin, "-m", "gradledger", "export", str(tmp_path / "missing"), "-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""

@@ -69,7 +69,7 @@ FORMS = {
     "verify": [["verify", "runs"], ["verify", f"runs/{RUN}"]],
 }
 FAILING = {"clip-advice", "rule"}  # by what they are asked for
-WITHOUT_NAMES = {"clear-cache", "completion", "demo", "view"}
+WITHOUT_NAMES = {"clear-cache", "completion", "demo", "mcp", "serve-metrics", "top", "view"}
 
 
 def odd_characters(text):

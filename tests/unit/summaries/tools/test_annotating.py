@@ -2,7 +2,6 @@
 
 import os
 
-import fsspec
 import pytest
 
 from summaries import SummaryWriter, compare, read_run
@@ -54,15 +53,13 @@ def test_notes_in_any_order_are_all_there(runs):
     assert texts(runs / "a", "note") == [(5, "a\n\n*again*"), (10, "b"), (20, "c")]
 
 
-def test_addresses(runs):
-    system = fsspec.filesystem("memory")
-    system.store.clear()
-    with SummaryWriter("memory://place/run") as writer:
+def test_addresses():
+    with SummaryWriter("memory://annotated/run") as writer:
         writer.add_scalar("loss", 1.0, 0)
-    label("memory://place/run", "bad")
-    note("memory://place/run", 3, "words")
-    assert label_of(read_run("memory://place/run")) == "bad"
-    assert texts("memory://place/run", "note") == [(3, "words")]
+    label("memory://annotated/run", "bad")
+    note("memory://annotated/run", 3, "words")
+    assert label_of(read_run("memory://annotated/run")) == "bad"
+    assert texts("memory://annotated/run", "note") == [(3, "words")]
 
 
 def test_mistakes(runs):

@@ -208,12 +208,13 @@ def test_a_conversion_that_fails_leaves_nothing(logdir, tmp_path, name, monkeypa
             "source or target must be event files, got events and events: convert twice, or name the formats",
         ),
         (
-            "logs", "run-x.wandb", {}, ValueError,
-            "W&B's offline files are read, not written: choose another format",
+            "logs", "run-x.wandb", {"target_format": "wandb"}, ValueError,
+            "wandb is read, not written: choose one of events, csv, parquet, jsonl, mlflow",
         ),
         (
             "logs", "x", {"target_format": "xml"}, ValueError,
-            "a format must be one of events, csv, parquet, jsonl, mlflow, wandb, got 'xml'",
+            ("a format must be one of events, csv, parquet, jsonl, mlflow, wandb, trainer, trackio, neptune, swanlab, "
+             "clearml, comet, log, got 'xml'"),
         ),
     ],
 )  # fmt: skip

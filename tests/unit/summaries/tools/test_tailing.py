@@ -3,13 +3,15 @@
 import os
 import threading
 
+import numpy as np
 import pytest
 from event_data.odd_runs import NAME, ODD_RUNS, WHOLE, event, losses, write_odd_runs
 from helpers import polls
 
 from summaries import FaultKind, SummaryWriter
+from summaries.reading.series import Series
 from summaries.tools import tail
-from summaries.tools.tailing import Tailed
+from summaries.tools.tailing import Tailed, steps_a_second
 
 
 def steps(points):
@@ -146,3 +148,17 @@ def test_no_event_file(tmp_path):
 def test_a_count_below_zero(tmp_path):
     with pytest.raises(ValueError, match=r"^count must be at least 0, got -1$"):
         list(tail(tmp_path, count=-1))
+
+
+@pytest.mark.parametrize(
+    ("steps", "times", "rate"),
+    [([0, 10, 20], [5, 6, 7], 10), ([0, 10], [5, 5], None), ([10, 0], [5, 6], None), ([0, 1], [5, float("inf")], None)],
+)
+def test_how_fast_steps_rise(steps, times, rate):
+    found = steps_a_second(Series("a", np.array(steps), np.array(times, float), np.zeros(len(steps))))
+    assert found == rate or (rate is None and np.isnan(found))
+
+
+def test_the_rate_is_that_of_the_last_points():
+    times = np.concatenate([np.arange(1000.0), 999 + np.arange(1, 101) / 2])
+    assert steps_a_second(Series("a", np.arange(1100), times, np.zeros(1100))) == pytest.approx(2)

@@ -104,3 +104,15 @@ def test_a_report_goes_to_an_address(capsys):
         assert fsspec.filesystem("memory").cat_file(f"/out/{end}").decode() == shown
     assert main(["audit", "runs", "--output", "nowhere://out/x"]) == 2
     assert "Protocol not known: nowhere" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("sweep")
+def test_damage_is_told_and_counts(tmp_path, capsys):
+    """A run whose start is lost is compared by the rest; a killed run's torn tail is no damage."""
+    torn, damaged, *_ = sorted((tmp_path / "runs").rglob("*tfevents*"))
+    torn.write_bytes(torn.read_bytes()[:-3])
+    assert main(["compare", "runs"]) == 0
+    assert "record" in capsys.readouterr().err
+    damaged.write_bytes(damaged.read_bytes()[:200] + b"x" + damaged.read_bytes()[201:])
+    assert main(["compare", "runs"]) == 1
+    assert "checksum mismatch" in capsys.readouterr().err

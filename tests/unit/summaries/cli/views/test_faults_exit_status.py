@@ -10,9 +10,9 @@ from helpers import point
 
 from summaries.cli import main
 from summaries.cli.program import command_names
-from summaries.tools.choices import FORMATS
+from summaries.tools.choices import TARGETS
 
-NO_RUNS = {"rule", "demo", "completion", "clear-cache", "view"}
+NO_RUNS = {"rule", "demo", "completion", "clear-cache", "mcp", "serve-metrics", "top", "view"}
 """Commands that read no event files, or not before somebody looks at their page."""
 
 
@@ -21,8 +21,6 @@ def formats(command, option="format_"):
     parameters = import_module(f"summaries.cli.commands.{command}").command.params
     return next(one.type.choices for one in parameters if one.name == option)
 
-
-TARGETS = [name for name in FORMATS if name not in ("events", "wandb")]  # W&B's files are only read
 
 # What is called → its exit status if a file is damaged. If none is, it is 0: also if files end inside a record.
 # A command that is not here is called as the first example of its help shows.
@@ -40,7 +38,7 @@ TABLE = {
     **{f"audit runs --format {name}": 1 for name in formats("audit")},
     "audit runs --fail-on warning": 1,
     "audit runs --fail-on never": 0,
-    **{f"compare runs --format {name}": 0 for name in formats("compare")},  # whether the runs were compared
+    **{f"compare runs --format {name}": 1 for name in formats("compare")},
     "clip-advice runs/lr=0.1": 1,
     "verify runs": 1,
     "verify runs --json": 1,
@@ -64,7 +62,7 @@ TABLE = {
     "reduce runs -o out --by all --json": 1,
     "reduce runs -o out.csv": 1,
     "reduce runs -o out.parquet": 1,
-    **{f"convert runs out --to {name}": 1 for name in TARGETS},
+    **{f"convert runs out --to {name}": 1 for name in TARGETS if name != "events"},
 }
 
 

@@ -90,7 +90,9 @@ def test_a_link_in_a_dataset_is_replaced_and_not_followed(logs, tmp_path):
         assert not (tmp_path / "ds" / name).is_symlink()
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"gradledger_dataset": 2}', '{"gradledger_dataset": 1, "files": 3}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "[" * 9999, "{}", '{"gradledger_dataset": 2}', '{"gradledger_dataset": 1, "files": 3}']
+)
 def test_manifests_of_others(logs, tmp_path, text):
     path = tmp_path / "ds/_manifest.json"
     path.parent.mkdir()

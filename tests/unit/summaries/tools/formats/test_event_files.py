@@ -22,7 +22,7 @@ def test_runs_in_batches(tmp_path):
         Facts("d", {}, {}),
     ]
     written = write_runs(items, str(tmp_path))
-    assert written == (3, 6, 0, 0, {})
+    assert written == (3, 6, 0, 0, 0, 0, {})
     runs = read_logdir(tmp_path)
     assert list(runs) == ["a", "b/c", "d"]
     found = {tag: (s.step.tolist(), s.value.tolist()) for tag, s in runs["a"].scalars.items()}
@@ -57,4 +57,4 @@ def test_no_name_leads_elsewhere(tmp_path, names, paths):
 
 
 def test_nothing(tmp_path):
-    assert write_runs([], str(tmp_path)) == (0, 0, 0, 0, {})
+    assert write_runs([], str(tmp_path)) == (0, 0, 0, 0, 0, 0, {})

@@ -60,7 +60,7 @@ def test_pipes_and_links_are_left_out(tmp_path):
     (want, want_facts), _ = read(store(tmp_path / "clean", STORE))
     assert points.tags == want.tags
     assert facts == want_facts
-    assert left_out["links, pipes and devices"] == 3
+    assert left_out["links, pipes and devices"] == 4
 
 
 def test_as_mlflow_writes_it(tmp_path):

@@ -56,6 +56,17 @@ def test_a_step_that_is_none(tmp_path):
         read(tmp_path, pd.DataFrame({"step": [1.0, 1.5], "x": [1.0, 2.0]}))
 
 
+def test_what_pyarrow_does_not_implement(tmp_path, monkeypatch):
+    """A flipped bit may make a type of a column that no program has."""
+
+    def fail(self, _rows):
+        raise NotImplementedError("Integers with more than 64 bits not implemented")
+
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile.iter_batches", fail)
+    with pytest.raises(ValueError, match=r"x\.parquet: not Parquet: Integers with more than 64 bits"):
+        read(tmp_path, pd.DataFrame({"step": [1], "x": [1.0]}))
+
+
 def test_another_file(tmp_path):
     path = tmp_path / "x.parquet"
     path.write_bytes(b"nothing of the kind")

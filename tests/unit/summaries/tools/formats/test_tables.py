@@ -6,6 +6,7 @@ import pytest
 from summaries.tools.formats import csv_file
 from summaries.tools.formats.csv_file import read_csv
 from summaries.tools.formats.points import LeftOut
+from summaries.tools.formats.tables import TableReader
 
 
 def read(tmp_path, text, encoding="utf-8"):
@@ -83,8 +84,9 @@ def test_many_rows(tmp_path, monkeypatch, cells):
         ("", "there must be a column 'step', and either 'tag' and 'value' or one for each tag, got none"),
         ("a,b\n1,2\n", "there must be a column 'step', and either 'tag' and 'value' or one for each tag, got 'a', 'b'"),
         ("step,x,y,x\n1,2,3,4\n", "each column must have a name of its own, got 'x' twice"),
-        ("step,x\n1,2\n3\n", "row 2: there must be 2 cells, got 1"),
+        ("step,x\n1,2\n3\n4,5\n", "row 2: there must be 2 cells, got 1"),
         ("step,x\n1,2\n1.5,2\n", "row 2: a step must be an integer of 64 bits, got '1.5'"),
+        ("run,step,x\n,1,2\n.,1,2\n", "one of the runs '' and '.' must have another name, got both"),
         ('step,x\n1,"' + "x" * 200_000 + '"\n', "line 1: not CSV: field larger than field limit (131072)"),
     ],
 )
@@ -93,7 +95,24 @@ def test_what_is_no_table(tmp_path, text, message):
         read(tmp_path, text)
     assert (
         str(caught.value)
-        .replace(": ", ", ", 1 if message.startswith(("there", "each")) else 0)
+        .replace(": ", ", ", 1 if message.startswith(("there", "each", "one")) else 0)
         .replace("line 2", "line 1")
         == f"{tmp_path / 'x.csv'}, {message}"
     )
+
+
+def test_the_time_for_names_of_columns_grows_with_their_number():
+    class Name(str):
+        """A name that counts how often it is compared with others."""
+
+        __slots__ = ()
+        compared = 0
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            Name.compared += 1
+            return str.__eq__(self, other)
+
+    count = 1000
+    TableReader(["step", *(Name(f"c{i}") for i in range(count))], "x.csv", LeftOut())
+    assert Name.compared < 10 * count

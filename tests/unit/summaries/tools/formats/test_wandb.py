@@ -109,7 +109,7 @@ def test_blocks_that_end_with_a_few_bytes(tmp_path, fill):
 
 @pytest.mark.parametrize("batch", [1, 7, 1 << 15])
 def test_batches(tmp_path, monkeypatch, batch):
-    monkeypatch.setattr("summaries.tools.formats.wandb._POINTS", batch)
+    monkeypatch.setattr("summaries.tools.formats.gathering._POINTS", batch)
     path = tmp_path / "run-x.wandb"
     path.write_bytes(log(*(history(a=i, b=-i, _step=i) for i in range(10))))
     assert [row[1:3] for row in read(path)[0]] == [(tag, i) for i in range(10) for tag in "ab"]
@@ -142,10 +142,25 @@ def test_an_unfinished_file(tmp_path, cut):
 def test_records_that_are_no_messages(tmp_path):
     path = tmp_path / "run-x.wandb"
     bad_text = field(2, field(1, field(1, b"\xff") + field(16, b"1")))
-    path.write_bytes(log(b"\x12\xff", bad_text, history(loss=1.0), history(loss=2.0, _step=5), field(9, b"else")))
+    deep = field(2, field(1, field(1, b"x") + field(16, b"[" * 9999)))  # nor what takes more than Python's stack
+    path.write_bytes(
+        log(
+            b"\x12\xff",
+            bad_text,
+            deep,
+            history(_step=1, x=10**400),
+            history(loss=1.0),
+            history(loss=2.0, _step=5),
+            field(9, b"else"),
+        )
+    )
     rows, _, left_out = read(path)
-    assert [row[2] for row in rows] == [5]
-    assert left_out == {"records that are no messages": 2, "history without a step": 1}
+    assert [row[2] for row in rows] == [1, 5]
+    assert left_out == {
+        "records that are no messages": 3,
+        "digits of integers of 'x' beyond float64": 1,
+        "history without a step": 1,
+    }
 
 
 def test_runs_of_one_name_and_one_run_in_two_files(tmp_path):

@@ -1,0 +1,134 @@
+"""Gathers rows of numbers, as loggers store them as JSON, into batches of points; and names runs apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summaries.tools.formats.points import STEPS, PointBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from summaries.tools.formats.points import LeftOut
+
+__all__ = ["Gatherer", "name_apart"]
+
+_POINTS = 1 << 17  # in a batch
+_WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # as JSON has no such numbers
+_EXACT = 1 << 53  # integers up to this are floats, too
+
+
+class Gatherer:
+    """Rows of runs on their way into batches.
+
+    Args:
+        left_out: counts what is no number, and rows without a step.
+
+    >>> from summaries.tools.formats.points import LeftOut
+    >>> gatherer = Gatherer(LeftOut())
+    >>> gatherer.add("a", 3, 1e9, {"loss": 0.5, "train": {"acc": 1}})
+    >>> [(batch.tags, batch.step, batch.value) for batch in gatherer.rest()]
+    [(['loss', 'train.acc'], array([3, 3]), array([0.5, 1. ]))]
+    """
+
+    def __init__(self, left_out: LeftOut) -> None:
+        self._left_out = left_out
+        self._runs: dict[str, _Columns] = {}
+        self._points = 0
+
+    def add(self, run: str, step: object, wall_time: float, values: Mapping[str, object]) -> None:
+        """Take a row. Numbers and truth values become points; keys within keys are joined by dots.
+
+        Args:
+            run: the run's name.
+            step: the step; a row without an integer of 64 bits is left out.
+            wall_time: seconds since the epoch; NaN if unknown.
+            values: tag → value.
+        """
+        if type(step) is not int or step not in STEPS:
+            self._left_out["history without a step"] += 1
+            return
+        columns = self._runs.get(run)
+        if columns is None:
+            columns = self._runs[run] = _Columns()
+        before = len(columns.value)
+        self._add(columns, "", values)
+        columns.step.append(step)
+        columns.wall_time.append(wall_time)
+        columns.count.append(len(columns.value) - before)
+        self._points += columns.count[-1]
+
+    def _add(self, columns: _Columns, prefix: str, values: Mapping[str, object]) -> None:
+        numbers = columns.numbers
+        for key, value in values.items():
+            tag = prefix + key
+            if type(value) is not float:
+                if isinstance(value, dict):
+                    self._add(columns, f"{tag}.", value)
+                    continue
+                value = self._number(tag, value)  # noqa: PLW2901 - as a float
+                if value is None:
+                    continue
+            columns.tag.append(numbers.setdefault(tag, len(numbers)))
+            columns.value.append(value)
+
+    def _number(self, tag: str, value: object) -> float | None:
+        if isinstance(value, int):
+            if not -_EXACT <= value <= _EXACT:
+                self._left_out[f"digits of integers of {tag!r} beyond float64"] += 1
+            try:
+                return float(value)
+            except OverflowError:
+                return np.inf if value > 0 else -np.inf
+        number = _WORDS.get(value) if isinstance(value, str) else None
+        if number is None:
+            self._left_out[f"values of {tag!r} that are no numbers"] += 1
+        return number
+
+    def full(self) -> Iterator[PointBatch]:
+        """The points, if there are enough for a batch; they are taken."""
+        if self._points >= _POINTS:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[PointBatch]:
+        """All points, a batch for each run; they are taken."""
+        for run, columns in self._runs.items():
+            if columns.value:
+                yield columns.batch(run)
+        self._runs, self._points = {}, 0
+
+
+class _Columns:
+    """Points of one run, and for each row its step, its time and the number of its points."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.tag: list[int] = []
+        self.value: list[float] = []
+        self.step: list[int] = []
+        self.wall_time: list[float] = []
+        self.count: list[int] = []
+
+    def batch(self, run: str) -> PointBatch:
+        step = np.repeat(np.array(self.step, np.int64), self.count)
+        wall_time = np.repeat(np.array(self.wall_time, np.float64), self.count)
+        return PointBatch(
+            run, list(self.numbers), np.array(self.tag), step, wall_time, np.array(self.value, np.float64)
+        )
+
+
+def name_apart(name: str, run_id: str, taken: dict[str, str]) -> str:
+    """The name of a run: its own, or with its id if another run has that.
+
+    Args:
+        name: what the run is called.
+        run_id: what tells it from others.
+        taken: name → id of the run that has it; changed.
+
+    >>> taken = {}
+    >>> [name_apart("a", run_id, taken) for run_id in "121"]
+    ['a', 'a-2', 'a']
+    """
+    return name if taken.setdefault(name, run_id) == run_id else f"{name}-{run_id}"

@@ -1,0 +1,167 @@
+"""What a path is told to be; and of each format, what is broken or something else."""
+
+import json
+import sqlite3
+import zipfile
+
+import numpy as np
+import pytest
+
+from summaries import read_logdir
+from summaries.tools import convert
+from summaries.tools.formats.sources import SOURCES, format_of
+
+TRAINER = {"log_history": [{"step": 1, "loss": 1 / 3, "epoch": 0.5}], "global_step": 1}
+TASK = {"id": "t", "name": "first", "hyperparams": {"General": {"lr": {"value": "0.1"}}, "Args": {"n": {"value": "3"}}}}
+EVENT = {
+    "type": "training_stats_scalar",
+    "iter": 4,
+    "timestamp": 1.5e12,
+    "metric": "loss",
+    "variant": "a",
+    "value": 0.1,
+}
+METRIC = {"type": "metric_msg", "payload": {"metric": {"metricName": "loss", "metricValue": 0.1, "step": 4}}}
+
+
+def database(path, rows=((0, '{"loss": 0.1}'),)):
+    with sqlite3.connect(path) as file:
+        file.execute("CREATE TABLE metrics (id INTEGER PRIMARY KEY, run_id, run_name, timestamp, step, metrics)")
+        file.execute("CREATE TABLE configs (run_id, run_name, config)")
+        sql = "INSERT INTO metrics (run_id, run_name, timestamp, step, metrics) VALUES ('1', 'first', ?, ?, ?)"
+        file.executemany(sql, [("2026-01-01T00:00:00+00:00", *row) for row in rows])
+        file.execute("INSERT INTO configs VALUES ('1', 'first', '{\"lr\": 0.1, \"_Own\": 1}')")
+    file.close()
+
+
+def archive(path, **files):
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in files.items():
+            file.writestr(name.replace("__", "."), text)
+
+
+def clearml(path):
+    archive(path, task__json=json.dumps(TASK), metrics__jsonl=json.dumps([EVENT, "x"]) + "\nnonsense\n")
+
+
+def comet(path):
+    archive(path, experiment__json='{"offline_id": "e"}', messages__json=json.dumps(METRIC) + "\n")
+
+
+FILES = {
+    "trackio": ("digits.db", database),
+    "clearml": ("offline-t.zip", clearml),
+    "comet": ("e.zip", comet),
+    "trainer": ("trainer_state.json", lambda path: path.write_text(json.dumps(TRAINER))),
+    "csv": ("metrics.csv", lambda path: path.write_text("epoch,loss,step\n0,0.1,4\n")),
+    "log": ("train.log", lambda path: path.write_text("step=4 loss=0.1\n")),
+    "jsonl": ("a.ndjson", lambda path: path.write_text('{"step": 4, "loss": 0.1}\n')),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_and_a_directory_of_it_are_told(tmp_path, name):
+    file, make = FILES[name]
+    make(tmp_path / file)
+    assert format_of(str(tmp_path / file), prefer_events=False) == name
+    assert format_of(str(tmp_path), prefer_events=False) == ("events" if SOURCES[name].alone else name)
+    assert convert(tmp_path / file, tmp_path / "runs").points >= 1
+    if not SOURCES[name].alone:
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "events.out.tfevents.1.h").write_bytes(b"")
+        assert format_of(str(tmp_path / "run"), prefer_events=True) == "events"
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "text"),
+    [
+        ("a.db", b"SQLite format 3", "{}: not an SQLite database, which begins with b'SQLite format 3\\x00'"),
+        ("a.db", b"SQLite format 3\0" + bytes(90), "{}: not a whole SQLite database: file is not a database"),
+        ("a.zip", b"PK\3\4 and so on", "{}: not a whole ZIP file: File is not a zip file"),
+        ("a.swanlab", b":SWL\xd6\xe1\x01",
+         "{}: not a .swanlab file of version 2, which begins with b':SWL\\xd6\\xe1\\x02'"),
+        ("trainer_state.json", b"[]",
+         "{}: there must be a list 'log_history' of objects, as a Trainer writes it"),
+        ("trainer_state.json", b"{",
+         "{}: not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        ("a.csv", b"a,b\n1,2\n",
+         "{}: there must be a column 'step', and either 'tag' and 'value' or one for each tag, got 'a', 'b'"),
+    ],
+)  # fmt: skip
+def test_what_is_broken_or_something_else(tmp_path, name, contents, text):
+    path = tmp_path / name
+    path.write_bytes(contents)
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - all of its text follows
+        convert(path, tmp_path / "runs")
+    assert str(caught.value) == text.format(path)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_database_that_is_cut_off(tmp_path):
+    database(tmp_path / "whole.db", [(i, json.dumps({"loss": i / 3, "text": "x" * 500})) for i in range(200)])
+    (tmp_path / "a.db").write_bytes((tmp_path / "whole.db").read_bytes()[:40_000])
+    with pytest.raises(ValueError, match=r"a\.db: not a whole SQLite database: database disk image is malformed"):
+        convert(tmp_path / "a.db", tmp_path / "runs")
+
+
+def test_what_of_a_database_is_left_out(tmp_path):
+    media = '{"x": {"_type": "trackio.image"}}'
+    database(tmp_path / "a.db", [(0, '{"big": 9007199254740993, "n": null}'), (None, "{}"), (1, "[]"), (2, media)])
+    assert set(convert(tmp_path / "a.db", tmp_path / "runs").notes) == {
+        "rows that are no JSON objects: 1 left out",
+        "values of 'x', a trackio.image: 1 left out",
+        "digits of integers of 'big' beyond float64: 1 left out",
+        "values of 'n' that are no numbers: 1 left out",
+        "history without a step: 1 left out",
+        "settings of Trackio's own: 1 left out",
+    }
+
+
+def test_an_archive_counts_what_is_no_event(tmp_path):
+    clearml(tmp_path / "a.zip")
+    done = convert(tmp_path / "a.zip", tmp_path / "runs")
+    assert set(done.notes) == {
+        "rows of metrics.jsonl that are no objects: 1 left out", "lines of metrics.jsonl that are not JSON: 1 left out",
+        "1 value rounded to float32; --double keeps them as they are",
+    }  # fmt: skip
+    run = read_logdir(tmp_path / "runs")["first"]
+    assert (run.hparams, run.scalars["loss/a"].step.tolist()) == ({"lr": 0.1, "Args.n": 3.0}, [4])
+
+
+def test_a_csv_of_a_run_that_is_still_writing(tmp_path):
+    (tmp_path / "version_0").mkdir()
+    (tmp_path / "version_0/metrics.csv").write_text("epoch,loss,step\n0,0.5,1\n0,0.2")
+    (tmp_path / "version_0/hparams.yaml").write_text("lr: 0.1\nlayers:\n- 2\n- 3\n")
+    done = convert(tmp_path, tmp_path.parent / f"{tmp_path.name}-runs")
+    assert done.notes[0] == "last rows that are not whole: 1 left out"
+    run = read_logdir(tmp_path.parent / f"{tmp_path.name}-runs")["version_0"]
+    assert (run.scalars["loss"].value.tolist(), run.hparams) == ([0.5], {"lr": 0.1, "layers": "[2, 3]"})
+
+
+def test_checkpoints_of_one_trainer_are_one_run(tmp_path):
+    for steps in (1, 3):
+        rows = [{"step": i, "loss": i / 3} for i in range(steps)]
+        (tmp_path / f"checkpoint-{steps}").mkdir()
+        (tmp_path / f"checkpoint-{steps}" / "trainer_state.json").write_text(json.dumps({"log_history": rows}))
+    done = convert(tmp_path, tmp_path / "runs", double_precision=True)
+    assert (done.runs, done.points) == (1, 3)
+    np.testing.assert_array_equal(read_logdir(tmp_path / "runs")["."].scalars["loss"].value, np.arange(3) / 3)
+
+
+@pytest.mark.parametrize("pattern", ["(", r"(?P<loss>\S+)", r"(?P<step>\d+)"])
+def test_patterns_that_are_none(tmp_path, pattern):
+    (tmp_path / "a.log").write_text("step=1 loss=2\n")
+    with pytest.raises(ValueError, match="a pattern must"):
+        convert(tmp_path / "a.log", tmp_path / "runs", pattern=pattern)
+    with pytest.raises(ValueError, match="a pattern is for plain logs, got one for csv: name the format log"):
+        convert(tmp_path / "a.csv", tmp_path / "runs", pattern=pattern)
+
+
+def test_logs(tmp_path):
+    (tmp_path / "a.log").write_text(
+        "2026-11-24T10:00:00Z step=1 loss=.5 name=x lr: 1e-3\nhello\n\nEpoch: 2, loss = nan\nstep=1.5 loss=3\n"
+    )
+    done = convert(tmp_path / "a.log", tmp_path / "runs", double_precision=True)
+    assert done.notes[:2] == ("lines without a step: 2 left out", "history without a step: 1 left out")
+    run = read_logdir(tmp_path / "runs")["."]
+    assert (run.scalars["lr"].value.tolist(), run.scalars["lr"].wall_time.tolist()) == ([0.001], [1795514400.0])
