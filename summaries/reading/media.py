@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Audio", "Images"]
+__all__ = ["Audio", "Images", "image_type", "picture"]
 
 _TYPES = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
 _FORMATS = ("PNG", "JPEG", "GIF")  # no other decoder of Pillow's sees the bytes of a file
 _DEEP = ("I", "I;16", "I;16B")  # Pillow's modes for a PNG with 16 bits
 _MODES = {"1": "L", "P": "RGBA", "CMYK": "RGB"}
 _MOST_SHOWN = 4 << 20  # bytes, in a notebook, which keeps them
+_SMALLER = 0.7  # in each direction
 _FULL_SCALE = {1: 1 << 7, 2: 1 << 15, 3: 1 << 23, 4: 1 << 31}  # by bytes of a sample
 
 
@@ -81,7 +82,7 @@ class Images(NamedTuple):
         if len(self.encoded) != 1:
             raise ValueError(f"one image makes a PNG, got {len(self.encoded)}: take them from `encoded`")
         data = self.encoded[0]
-        if _type(data) == "png":
+        if image_type(data) == "png":
             return data
         with io.BytesIO() as buffer:
             _opened(data).save(buffer, format="PNG")
@@ -91,7 +92,7 @@ class Images(NamedTuple):
         return f"Images({self.width} x {self.height}, {_held(self.encoded, 'image')})"
 
     def _repr_html_(self) -> str:
-        shown = [(data, _type(data)) for data in self.encoded]
+        shown = [(data, image_type(data)) for data in self.encoded]
         if sum(map(len, self.encoded)) > _MOST_SHOWN or not all(kind for _, kind in shown):
             return f"<p>{self!r}</p>"
         style = "max-width:100%;margin:0 4px 4px 0"
@@ -127,7 +128,27 @@ class Audio(NamedTuple):
         return "".join(f'<audio controls src="{_url("audio", "wav", data)}"></audio>' for data in self.encoded)
 
 
-def _type(data: bytes) -> str:
+def picture(data: bytes, most: int) -> tuple[bytes, str]:
+    """An encoded image of at most so many bytes, and "png", "jpeg" or "gif"; a larger one is made smaller.
+
+    Raises:
+        ImportError: it has to be made smaller, and Pillow is missing.
+        ValueError: it is no PNG, JPEG or GIF, or cannot be decoded.
+    """
+    kind = image_type(data)
+    if kind and len(data) <= most:
+        return data, kind
+    image = _opened(data).convert("RGB")
+    while len(data) > most:
+        image.thumbnail((_SMALLER * image.width, _SMALLER * image.height))
+        with io.BytesIO() as buffer:
+            image.save(buffer, format="PNG")
+            data = buffer.getvalue()
+    return data, "png"
+
+
+def image_type(data: bytes) -> str:
+    """Which of "png", "jpeg" and "gif" an image is; "" if it is none of them."""
     return next((kind for start, kind in _TYPES.items() if data.startswith(start)), "")
 
 
@@ -147,7 +168,7 @@ def _opened(data: bytes) -> Any:
         ImportError: Pillow is missing.
         ValueError: the bytes are no image, or are damaged.
     """
-    kind = _type(data)
+    kind = image_type(data)
     if not kind:
         raise ValueError(f"an image must be a PNG, JPEG or GIF, got {len(data)} bytes that begin with {data[:8]!r}")
     pillow = needs("PIL.Image", "images")

@@ -2,7 +2,9 @@
 
 Strategy: `Reader` has each record read by protobuf, and defines what the bytes mean. `ScannedReader` gives the compiled
 scanner a buffer at a time, and has protobuf read those records before which the scanner stops. Bytes that are not a
-sound record go to the plain parser, which reads until no fault has occurred for a while; then the scanner resumes.
+sound record go to the plain parser, which reads until no fault has occurred for a kilobyte, and until it has passed an
+eighth of the bytes it looked at: so the work stays in proportion to the bytes, however lengths overlap. Then the
+scanner resumes.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
 __all__ = ["Reader", "reader"]
 
 _BUFFER_BYTES = 4 << 20  # after each, a thread waits for the interpreter's lock if others read, too
-_STRETCH_BYTES = 1 << 16  # the plain parser's chunk size, where the scanner's is troubled
+_STRETCH_BYTES = 1 << 16  # the most that is given to the plain parser or to protobuf at once
+_CALM_BYTES = 1 << 10  # to read so much plainly takes about as long as to call the scanner once more
+_PASSED_SHARE = 8
 _NO_ROWS = np.empty(0, EVENT), np.empty(0, VALUE)
 
 
@@ -169,8 +173,11 @@ class ScannedReader(Reader):
             number += int(cursor[1])
             yield from self._settled(buffer[:end], base)
             if status in (state.MORE, state.ODD) and end:
-                base, number = yield from self._plainly(opened, base + int(cursor[0]), number)
-                cursor[0] = 0
+                at, number = yield from self._plainly(opened, buffer[:end], base, number)
+                if at < base + end:
+                    cursor[0] = at - base
+                    continue
+                cursor[0], base = 0, at
                 end = opened.read_into(base, buffer.data)
         self.end = base
         self._scanner.forget()
@@ -203,22 +210,33 @@ class ScannedReader(Reader):
         return number
 
     def _plainly(
-        self, opened: ReadableFile, start: int, number: int
+        self, opened: ReadableFile, buffer: NDArray[np.uint8], base: int, number: int
     ) -> Generator[Index | Fault, None, tuple[int, int]]:
-        """Read plainly from an offset until no fault has occurred for a while, or to the end.
+        """Read plainly from the cursor until there is no fault any more, or to the end.
+
+        Args:
+            opened: the file.
+            buffer: its bytes from `base` on, as far as they are at hand.
+            base: the offset of the first one.
+            number: the number of records before the cursor.
 
         Returns:
             The offset reached, and the number of records before it.
         """
-        parser, end = RecordParser(start, number), start
-        while not (parser.calm and parser.offset > start):
-            chunk = opened.read_range(end, _STRETCH_BYTES)
-            end += len(chunk)
+        start = end = base + int(self._rows.cursor[0])
+        parser, calm_from, size = RecordParser(start, number), start + 1, _CALM_BYTES
+        while parser.skips or parser.offset < max(calm_from, start + (end - start) // _PASSED_SHARE):
+            held = buffer[end - base : end - base + size].tobytes()
+            chunk = held or opened.read_range(end, _STRETCH_BYTES)
+            end, size = end + len(chunk), min(2 * size, _STRETCH_BYTES)
             self.end = end
             parser.feed(chunk)
             if not chunk:
                 parser.close()
-            yield from self._stretches(parser)
+            for item in self._stretches(parser):
+                if isinstance(item, Fault):
+                    calm_from = parser.offset + _CALM_BYTES
+                yield item
             if not chunk:
                 return end, parser.number
         return parser.offset, parser.number

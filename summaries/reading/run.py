@@ -57,6 +57,8 @@ class Run(ItemsByKind, Tabular):
     """
 
     def __init__(self, collector: Collector, *, copy: bool = False) -> None:
+        if isinstance(collector, str | os.PathLike):
+            raise TypeError(f"a Run is what `read_run` returns: read_run({os.fspath(collector)!r})")
         # Tuples: the garbage collector does not look at empty ones, which counts when thousands of runs are kept.
         self.files: tuple[str, ...] = tuple(file.path for file in collector.files)
         self.stored: tuple[StoredFile, ...] = tuple(collector.files)

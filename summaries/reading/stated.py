@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from summaries.errors import FormatError
 from summaries.storage.names import directory_of, join
+from summaries.storage.plain import text_below
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
     Value = bool | float | str
 
-__all__ = ["STATING_TAGS", "Stated", "configuration", "from_name", "parsed", "stated", "value_of"]
+__all__ = ["STATING_TAGS", "Stated", "beside", "configuration", "flat", "from_name", "parsed", "stated", "value_of"]
 
 _TEXTS = ("config", "args", "hparams", "hyperparameters", "params")
-_FILES = ("hparams.yaml", "args.json", "params.json", ".hydra/config.yaml", "opt.yaml")
+_FILES = ("hparams.yaml", "args.json", "params.json", ".hydra/config.yaml", "opt.yaml", "args.yaml")
 STATING_TAGS = ("_hparams_/*", *_TEXTS, *(f"{name}/text_summary" for name in _TEXTS))
 """Patterns of the tags that state hyperparameters: to read no others is enough for `stated`."""
 
@@ -105,7 +106,7 @@ def parsed(text: str) -> dict[str, Value]:
     body = "\n".join(lines)
     if body.startswith("{"):
         try:
-            return dict(_flat(json.loads(body), ""))
+            return dict(flat(json.loads(body), ""))
         except (ValueError, RecursionError):
             return {}
     if body.startswith("|"):
@@ -139,6 +140,18 @@ def _last_text(run: Run, tag: str) -> str:
     return text if isinstance(text, str) and len(text) <= _MOST_BYTES else ""
 
 
+def beside(directory: str) -> dict[str, Value]:
+    """The hyperparameters that files in a local directory state; a link, which may lead anywhere, states none."""
+    found: dict[str, Value] = {}
+    for file in _FILES:
+        try:
+            text = text_below(join(directory, file))
+        except OSError:
+            continue
+        found = parsed(text[:_MOST_BYTES]) | found
+    return found
+
+
 def _beside(run: Run, file: str) -> str:
     """The text of a file in the directory of the run's event files; "" if it cannot be read, or is no text."""
     try:
@@ -149,11 +162,15 @@ def _beside(run: Run, file: str) -> str:
         return ""
 
 
-def _flat(tree: Any, prefix: str) -> Iterator[tuple[str, Value]]:
-    """The leaves of nested mappings, with their paths as names."""
+def flat(tree: Any, prefix: str) -> Iterator[tuple[str, Value]]:
+    """The leaves of nested mappings, with their paths as names: lists as JSON text, numbers as floats; null is none.
+
+    >>> dict(flat({"opt": {"lr": 1, "betas": [0.9, 0.999]}, "seed": None}, ""))
+    {'opt.lr': 1.0, 'opt.betas': '[0.9, 0.999]'}
+    """
     if isinstance(tree, dict):
         for key, value in tree.items():
-            yield from _flat(value, f"{prefix}.{key}" if prefix else str(key))
+            yield from flat(value, f"{prefix}.{key}" if prefix else str(key))
     elif isinstance(tree, (str, bool)):
         yield prefix, tree
     elif isinstance(tree, (int, float)):
@@ -170,8 +187,9 @@ def _number(number: float) -> Value:
 
 
 def _yaml(lines: list[str]) -> dict[str, Value]:
-    """The scalars of nested mappings in block style, by path; everything else is passed over."""
+    """The scalars of nested mappings in block style, and lists of scalars, by path; all else is passed over."""
     found: dict[str, Value] = {}
+    lists: dict[str, list[str | None]] = {}
     above: list[tuple[int, str]] = []  # the mappings around a line: (indent, name)
     skipped = None  # the indent of an entry whose further lines are passed over
     for line in lines:
@@ -181,6 +199,8 @@ def _yaml(lines: list[str]) -> dict[str, Value]:
             continue
         skipped = None if entry else indent  # an item of a list, and what belongs to it
         if entry is None:
+            if names := [name for outer, name in above if outer <= indent]:
+                _add_item(lists.setdefault(".".join(names), []), line)
             continue
         while above and above[-1][0] >= indent:
             above.pop()
@@ -192,7 +212,14 @@ def _yaml(lines: list[str]) -> dict[str, Value]:
             found[".".join([*(outer for _, outer in above), name])] = value
         else:
             skipped = indent
-    return found
+    return found | {name: f"[{', '.join(map(str, items))}]" for name, items in lists.items() if None not in items}
+
+
+def _add_item(items: list[str | None], line: str) -> None:
+    """Add the item of a list in block style to the others; None, which spoils the list, if it is no scalar."""
+    text = _uncommented(line.strip().removeprefix("- "))
+    is_scalar = line.lstrip(" ").startswith("- ") and text and not _ENTRY.fullmatch(text) and _scalar(text) is not None
+    items.append(text if is_scalar else None)
 
 
 def _uncommented(text: str) -> str:

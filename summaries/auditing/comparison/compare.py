@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from summaries.auditing.comparison.results import Value
     from summaries.auditing.config import Config
     from summaries.auditing.discovery import RunFiles
+    from summaries.errors import Fault
     from summaries.storage.files import Access
 
 __all__ = ["compare_runs"]
@@ -99,12 +100,14 @@ class _Result(NamedTuple):
         configuration: its hyperparameters, as `configuration` gives them.
         left_out: what could not be read: (name, reason).
         label: "good", "bad" or "".
+        faults: the faults of its files.
     """
 
     outcomes: dict[str, Outcome] | None
     configuration: dict[str, Value]
     left_out: list[tuple[str, str]]
     label: str = ""
+    faults: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,16 +134,17 @@ class _Reading:
         outcomes = {
             signal.tag: outcome_of(signal, maximize=self.maximize, main=signal.tag in main) for signal in compared
         }
-        return _Result(outcomes, configuration(files.name, run, self.by), left_out, label_of(run))
+        return _Result(outcomes, configuration(files.name, run, self.by), left_out, label_of(run), run.faults)
 
 
 class _Runs(NamedTuple):
-    """What was read of all runs, by name; and what was left out: (name, reason)."""
+    """What was read of all runs, by name; what was left out: (name, reason); and all faults."""
 
     outcomes: dict[str, dict[str, Outcome]]
     configurations: dict[str, dict[str, Value]]
     labels: dict[str, str]
     left_out: list[tuple[str, str]]
+    faults: list[Fault]
 
 
 def _gathered(results: Mapping[str, _Result], stated: Table) -> _Runs:
@@ -157,7 +161,8 @@ def _gathered(results: Mapping[str, _Result], stated: Table) -> _Runs:
         if name != above and outcomes.get(above) and configurations[name]:
             configurations[above] = {**configurations.pop(name), **configurations[above]}
             del outcomes[name]
-    return _Runs(outcomes, configurations, labels, left_out)
+    faults = [fault for result in results.values() for fault in result.faults]
+    return _Runs(outcomes, configurations, labels, left_out, faults)
 
 
 def _compared(
@@ -197,6 +202,8 @@ def _compared(
         _identical({name: outcome.digest for name, outcome in reached.items()}),
         taught,
         (*runs.left_out, *((name, f"it has no {metric}") for name in runs.outcomes if name not in reached)),
+        tuple(runs.faults),
+        len(runs.left_out),
     )
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from summaries.auditing.curves import Curve
+    from summaries.errors import Fault
 
     Value = bool | float | str
 
@@ -160,6 +161,8 @@ class Comparison:
         identical: runs whose metric is bit for bit the same, although they differ in name.
         taught: what marked runs teach; None if none are marked.
         left_out: runs without the metric, and files that cannot be read: (name, reason).
+        faults: the faults of the runs' files.
+        unread: the number of entries of `left_out` that could not be read.
     """
 
     metric: str
@@ -174,6 +177,8 @@ class Comparison:
     identical: tuple[tuple[str, ...], ...]
     taught: Taught | None
     left_out: tuple[tuple[str, str], ...]
+    faults: tuple[Fault, ...] = ()
+    unread: int = 0
 
     @property
     def explained(self) -> str:

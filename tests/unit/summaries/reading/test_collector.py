@@ -124,3 +124,17 @@ def test_session_starts_divide_scalars_and_items(tmp_path, engine):
     assert run.file_starts("loss") == [0, 3]
     assert run.file_starts("late") == [0, 1]
     assert run.file_starts("image") == [0, 0]
+
+
+@needs_compiled
+def test_a_flipped_bit_has_few_records_read_plainly(tmp_path, monkeypatch):
+    path, flips = tmp_path / "a.tfevents", 20
+    records = [scalar("loss", step) for step in range(20_000)]
+    data = bytearray(b"".join(records))
+    for i in range(flips):
+        data[(i + 1) * len(data) // (flips + 2)] ^= 1
+    path.write_bytes(data)
+    collector, parsed = collected(path, "compiled", monkeypatch)
+    assert len(collector.faults) == flips
+    assert len(collector.points.columns()[0].step) == len(records) - flips
+    assert parsed < flips * 100

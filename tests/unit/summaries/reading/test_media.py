@@ -10,6 +10,7 @@ from browser.html_seen import Seen
 from PIL import Image
 
 from summaries import Audio, Images, SummaryWriter, read_run
+from summaries.reading.media import picture
 
 
 def encoded(pixels, kind="PNG", **options):
@@ -163,3 +164,16 @@ def test_sounds_in_a_notebook():
     assert repr(audio) == "Audio(1 clip of 46 bytes)"
     assert audio._repr_html_().startswith('<audio controls src="data:audio/wav;base64,')
     assert Audio((bytes(5 << 20),), ("",))._repr_html_() == "<p>Audio(1 clip of 5242880 bytes)</p>"
+
+
+def test_a_picture_is_made_smaller_only_if_it_must():
+    data = encoded(np.random.default_rng(0).integers(0, 256, (90, 120, 3), np.uint8))
+    assert picture(data, len(data)) == (data, "png")
+    small, kind = picture(data, len(data) // 2)
+    assert (kind, len(small) <= len(data) // 2) == ("png", True)
+    width, height = Image.open(io.BytesIO(small)).size
+    assert 0 < width < 120
+    assert abs(width / height - 120 / 90) < 0.1
+    for broken, reason in ((b"<svg/>", "must be a PNG, JPEG or GIF"), (data[:-99] + b"x" * 999, "must be whole")):
+        with pytest.raises(ValueError, match=reason):
+            picture(broken, 10)

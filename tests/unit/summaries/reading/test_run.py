@@ -13,6 +13,7 @@ from summaries import (
     Event,
     FaultKind,
     GraphDef,
+    Run,
     RunMetadata,
     SessionLog,
     Standing,
@@ -256,3 +257,8 @@ def test_nothing_there(tmp_path, read):
         read(tmp_path)
     with pytest.raises(FileNotFoundError, match="no such"):
         read(tmp_path / "missing")
+
+
+def test_a_run_is_read_not_made():
+    with pytest.raises(TypeError, match=r"a Run is what `read_run` returns: read_run\('runs'\)"):
+        Run("runs")
