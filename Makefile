@@ -11,7 +11,7 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 	$(addprefix tests/unit/summaries/tools/,test_annotating.py test_clip_advice.py test_exporting.py test_verifying.py \
 	rewriting/test_copying.py rewriting/test_merging.py rewriting/test_repairing.py) \
 	tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
-TOOLS := bench build cluster conformance docs frameworks notebook package stores
+TOOLS := bench build cluster conformance docs frameworks linters notebook package stores
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 POWER := tests/crash tests/unit/summaries/writing/test_run_file_instructions.py
 PARALLEL := --numprocesses 2 --dist loadfile
@@ -33,7 +33,7 @@ export UV_HTTP_RETRIES := 10
 # may find one in any later test. That is told, and fails none of the tests that use these; it fails all others.
 WITH_OTHERS := -W default::pytest.PytestUnraisableExceptionWarning
 
-.PHONY: demo test gpu crash strange native alone elsewhere docs conformance stores cluster frameworks notebook javascript plugin package constraints bench bench-quick papers pictures lint types layers proto format clean
+.PHONY: demo test gpu crash strange native alone elsewhere docs conformance stores cluster frameworks histories notebook javascript plugin package constraints bench bench-linters bench-quick papers pictures lint types layers proto format clean
 
 demo: native
 	$(BIN)/python examples/sequential_digits.py
@@ -128,7 +128,18 @@ plugin: $(VENV)/.ready .venv-tensorboard/.ready
 
 # Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
 frameworks: .venv-frameworks/.ready
-	.venv-frameworks/bin/python -m pytest $(WITH_OTHERS) tests/frameworks tests/unit/test_readme.py
+	.venv-frameworks/bin/python -m pytest $(WITH_OTHERS) tests/frameworks tests/histories tests/unit/test_readme.py
+
+# What other loggers write, offline, read back as it was; in an environment of its own, without constraints: their clients
+# ask for other releases of what ours needs, too.
+histories: .venv-histories/.ready
+	.venv-histories/bin/python -m pytest tests/histories -W ignore
+
+.venv-histories/.ready: pyproject.toml
+	test -x .venv-histories/bin/python || $(PYTHON) -m venv .venv-histories
+	.venv-histories/bin/python -m pip install --quiet --upgrade pip
+	PIP_CONSTRAINT= .venv-histories/bin/python -m pip install --quiet --group histories --editable '.[export,images]'
+	touch $@
 
 # The torch hook on CUDA, where torch sees a device; without one it says so, and nothing is taken for tried.
 gpu: .venv-frameworks/.ready
@@ -179,6 +190,17 @@ bench: .venv-bench/.ready
 bench-quick: .venv-bench/.ready
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks --quick --json build/bench-quick.json
 
+# The audit beside other linters of training runs, on real trainings with and without a bug: an environment of its own.
+# The first time, all are trained: half an hour on one processor.
+bench-linters: .venv-linters/.ready
+	PYTHONPATH=tests .venv-linters/bin/python -W ignore -m linters build/linters
+
+.venv-linters/.ready: pyproject.toml constraints.txt
+	test -x .venv-linters/bin/python || $(PYTHON) -m venv .venv-linters
+	.venv-linters/bin/python -m pip install --quiet --upgrade pip
+	.venv-linters/bin/python -m pip install --quiet --group linters --editable .
+	touch $@
+
 .venv-bench/.ready: pyproject.toml constraints.txt
 	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --upgrade pip
@@ -224,4 +246,4 @@ $(STORES)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf docs/rules/GL*.md $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-tensorboard .venv-notebook .venv-package .venv-bench .protoc $(JAVASCRIPT)/node_modules build dist runs
+	rm -rf docs/rules/GL*.md $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-histories .venv-tensorboard .venv-notebook .venv-package .venv-bench .venv-linters .protoc $(JAVASCRIPT)/node_modules build dist runs

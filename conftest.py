@@ -14,7 +14,10 @@ from summaries.native.building import stale
 from summaries.native.targets import DIRECTORY
 
 collect_ignore = [  # programs, which need torch or JAX
-    *(f"tests/frameworks/{name}.py" for name in ("sharded_ranks", "replicas", "parted_ranks", "jax_devices")),
+    *(
+        f"tests/frameworks/{name}.py"
+        for name in ("four_ranks", "sharded_ranks", "replicas", "parted_ranks", "jax_devices")
+    ),
 ]
 collect_ignore_glob = [
     "tests/loops/*",  # likewise
