@@ -54,6 +54,8 @@ SHIPPED = dict.fromkeys(each for rule in _HERE for each in (rule, rule.sparse) i
 
 ARGUMENTS = (Array("int64", 2), INTEGER, INTEGER, Array("float64"), Array("float64", 2), INTEGER)
 
+_VECTORS_AHEAD = 4  # of the next task's arrays: by then the processor looks ahead by itself
+
 _RUN = """
 @compiled
 def run(words):
@@ -120,7 +122,8 @@ class _Update:
 
     def lines(self, report: bool, at_once: bool) -> list[str]:
         """The body of `run`."""
-        row = f"task * {2 + len(self._arrays)}"
+        width = 2 + len(self._arrays)
+        row = f"task * {width}"
         rooms = ["moves, out = real_at((scratch + 63) // 64 * 64), data(stats)"]
         return [
             *(f"{name} = real(numbers[{i}])" for i, name in enumerate(self._numbers)),
@@ -130,6 +133,12 @@ class _Update:
             "for task in range(first, last):",
             f"    elements, at = item(table, {row}), item(table, {row} + 1) * {self._width}",
             *(f"    a{k} = real_at(item(table, {row} + {k + 2}))" for k in self._arrays),
+            "    if task + 1 < last:",  # the next task's first vectors lie where no processor looks ahead
+            *(
+                f"        fetch(real_at(item(table, {row} + {width + k + 2})), {j} * LANES)"
+                for j in range(_VECTORS_AHEAD)
+                for k in self._arrays
+            ),
             *_nested(self._with_report(at_once) if report else ["start, stop = 0, elements", *self._loops([], [])]),
         ]
 

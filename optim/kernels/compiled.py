@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from optim.rules import Rule
     from summaries.native.calls import Function
 
-__all__ = ["ENGINE", "Engine", "Memory", "is_available", "kernel"]
+__all__ = ["ENGINE", "Arrays", "Engine", "Memory", "is_available", "is_ready", "kernel"]
 
 
 _SHIPPED = {rule.formula for rule in codegen.SHIPPED}
@@ -60,6 +60,44 @@ class Memory(NamedTuple):
     dtype: str  # one of codegen.DTYPES
 
 
+class Arrays(tuple["NDArray[Any]", ...]):  # noqa: SLOT001 - it has an attribute, which no tuple with slots can
+    """Arrays that more than one call reads, as the norm of gradients and their update do.
+
+    Attributes:
+        memory: where they lie; None unless one call of compiled code can read all of them there.
+    """
+
+    def __init__(self, arrays: Sequence[NDArray[Any]]) -> None:
+        # What `is_ready` asks, of all of them: there may be many small ones.
+        dtypes, sizes = {array.dtype for array in arrays}, tuple([array.size for array in arrays])
+        name = _NAMES.get(dtypes.pop()) if len(dtypes) == 1 else None
+        is_one_call = name and 0 not in sizes and _can_be_read({array.flags.num for array in arrays}) and is_available()
+        self.memory = Memory(ENGINE.addresses(arrays), sizes, name) if name and is_one_call else None
+
+    @classmethod
+    def of(cls, arrays: Sequence[NDArray[Any]]) -> Arrays:
+        """These arrays, which are looked up only if that was not done before."""
+        return arrays if isinstance(arrays, cls) else cls(arrays)
+
+    def by_dtype(self) -> dict[np.dtype[Any], list[int]]:
+        """The arrays' indices, by their dtypes."""
+        if self.memory is not None:  # the usual case: there is one
+            return {self[0].dtype: list(range(len(self)))}
+        indices: dict[np.dtype[Any], list[int]] = {}
+        for i, array in enumerate(self):
+            indices.setdefault(array.dtype, []).append(i)
+        return indices
+
+
+def is_ready(array: NDArray[Any]) -> bool:
+    """Whether compiled code can iterate over the array's memory. `plain` also handles all other arrays."""
+    return array.dtype in _NAMES and array.size > 0 and _can_be_read({array.flags.num})
+
+
+def _can_be_read(flags: set[int]) -> bool:
+    return all(each & _READABLE == _READABLE for each in flags)
+
+
 class Engine:
     """Runs compiled kernels; uses NumPy for a rule that has none."""
 
@@ -69,7 +107,7 @@ class Engine:
 
     def squares(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """float64[arrays]: the sum of the squares of each array's elements."""
-        return self.squares_at(self._memory(arrays))
+        return self.squares_at(self.memory(arrays))
 
     def squares_at(self, memory: Memory) -> NDArray[np.float64]:
         """float64[arrays]: as `squares`."""
@@ -77,7 +115,7 @@ class Engine:
 
     def measure(self, arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         """float64[arrays, ARRAY_WIDTH]: an array's columns of `stats`."""
-        return self.measure_at(self._memory(arrays))
+        return self.measure_at(self.memory(arrays))
 
     def measure_at(self, memory: Memory) -> NDArray[np.float64]:
         """float64[arrays, ARRAY_WIDTH]: as `measure`."""
@@ -94,13 +132,14 @@ class Engine:
         """float64[arrays, ARRAY_WIDTH]: as `measure`, but SUM and LARGEST are 0."""
         return self._read("gradients", memory, ARRAY_WIDTH, slice(0))
 
-    def _memory(self, arrays: Sequence[NDArray[Any]]) -> Memory:
+    def memory(self, arrays: Sequence[NDArray[Any]]) -> Memory:
+        """Where arrays lie, which are ready and of one dtype."""
         return Memory(self.addresses(arrays), tuple([array.size for array in arrays]), _NAMES[arrays[0].dtype])
 
     def _read(self, name: str, memory: Memory, width: int, largest: slice) -> NDArray[np.float64]:
         """float64[arrays, width]: the stats of a kernel that only reads; `largest` as in `combined`."""
         parts = cut(memory.sizes, threads.get_num_threads())
-        rows = table(parts, [memory.addresses], np.dtype(memory.dtype).itemsize)
+        rows = table(parts, [memory.addresses], _ITEMSIZES[memory.dtype])
         stats = np.empty((parts.rows, width))
         run_tasks(function(f"{name}_{memory.dtype}"), rows, parts.pieces, None, stats)
         return combined(stats, parts.first, largest)
@@ -120,7 +159,6 @@ class _Run:
         self._parts = cut(tuple([array.size for array in first]), threads.get_num_threads())
         columns = [ENGINE.addresses(arrays) for arrays in zip(*targets, strict=True)]
         self._rows = table(self._parts, [np.zeros_like(columns[0]), *columns], self._dtype.itemsize)
-        self._offsets = self._rows[:, _GRADIENT].copy()
         self._kernels: dict[bool, Function | None] = {}
 
     def __call__(
@@ -130,8 +168,10 @@ class _Run:
         run = self._kernel(report)
         if run is None:
             return self._by_numpy(gradients, numbers, report)
+        memory = Arrays.of(gradients).memory
+        assert memory is not None  # all are ready
         rows = self._rows.copy()  # another thread may be making a step too
-        rows[:, _GRADIENT] = ENGINE.addresses(gradients)[self._parts.array] + self._offsets
+        rows[:, _GRADIENT] = self._parts.starts(memory.addresses, self._dtype.itemsize)
         stats = np.empty((self._parts.rows, self._width)) if report else None
         run_tasks(run, rows, self._parts.pieces, numbers, stats)
         return None if stats is None else combined(stats, self._parts.first)
@@ -146,5 +186,7 @@ class _Run:
         return plain.ENGINE.prepare(self._rule, self._targets)
 
 
+_READABLE = 0x001 | 0x100  # NumPy's NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED
 _GRADIENT = 2  # the column of the tasks with the gradient's address
 _NAMES = {np.dtype(name): name for name in codegen.DTYPES}
+_ITEMSIZES = {name: np.dtype(name).itemsize for name in codegen.DTYPES}

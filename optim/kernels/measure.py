@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim.kernels import plain
-from optim.kernels.engine import engine, is_ready
+from optim.kernels import compiled, plain
+from optim.kernels.engine import Arrays, engine, is_ready
 from optim.kernels.stats import ARRAY_WIDTH
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def root_of_sum(squares: Sequence[float]) -> float | None:
 
 def sums_of_squares(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
     """float64[arrays]: the sum of the squares of each array's elements."""
-    servers = _servers(arrays)
-    if len(servers) == 1:
-        return servers[0][0].squares(arrays)
+    memory = Arrays.of(arrays).memory
+    if memory is not None:
+        return compiled.ENGINE.squares_at(memory)
     squares = np.empty(len(arrays))
-    for server, chosen in servers:
+    for server, chosen in _servers(arrays):
         squares[chosen] = server.squares([arrays[i] for i in chosen])
     return squares
 
@@ -71,6 +71,9 @@ def measure(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
     Returns:
         float64[arrays, ARRAY_WIDTH], an array's columns of `stats`.
     """
+    memory = Arrays.of(arrays).memory
+    if memory is not None:
+        return compiled.ENGINE.measure_at(memory)
     measured = np.empty((len(arrays), ARRAY_WIDTH))
     for server, chosen in _servers(arrays):
         measured[chosen] = server.measure([arrays[i] for i in chosen])
@@ -81,8 +84,6 @@ def _servers(arrays: Sequence[NDArray[Any]]) -> list[tuple[Engine, list[int]]]:
     """The engine for each of the arrays: pairs of an engine and the indices of its arrays."""
     served = engine()
     if served is plain.ENGINE:  # it handles any arrays
-        return [(served, list(range(len(arrays))))]
-    if all(map(is_ready, arrays)) and len({array.dtype for array in arrays}) == 1:  # the usual case
         return [(served, list(range(len(arrays))))]
     by_dtype: dict[np.dtype[Any] | None, list[int]] = {}
     for i, array in enumerate(arrays):

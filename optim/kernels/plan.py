@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.kernels import plain, threads
-from optim.kernels.engine import engine, is_ready
+from optim.kernels.engine import Arrays, engine, is_ready
 from optim.kernels.scale_and_bounds import AS_IT_IS, Clip
 from optim.kernels.stats import stats_width
 
@@ -43,6 +43,7 @@ class Plan:
                     f"{rule.name} needs 1 + {len(rule.slots)} arrays of the same shape and dtype, got {got}"
                 )
         self._ready = [all(is_ready(array) and array.flags.writeable for array in arrays) for arrays in self.targets]
+        self._are_ready = all(self._ready)
         self._runs: dict[tuple[Engine, int, tuple[int, ...]], Run] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -68,6 +69,7 @@ class Plan:
             float64[variables, width], a rule's columns of `stats`; None without a report.
         """
         numbers = np.array([*clip, *hyperparameters], np.float64)
+        gradients = Arrays.of(gradients)
         runs = self._runs_of(gradients)
         if len(runs) == 1:
             return runs[0][1](gradients, numbers, report)
@@ -78,10 +80,10 @@ class Plan:
                 stats[list(chosen)] = measured
         return stats
 
-    def _runs_of(self, gradients: Sequence[NDArray[Any]]) -> list[tuple[Sequence[int], Run]]:
+    def _runs_of(self, gradients: Arrays) -> list[tuple[Sequence[int], Run]]:
         """Runs of the rule, each with the targets that it updates: an engine's for ready ones, NumPy's for others."""
         server, every = engine(), tuple(range(len(self.targets)))
-        if server is plain.ENGINE or (all(self._ready) and all(map(is_ready, gradients))):  # the usual case
+        if server is plain.ENGINE or (self._are_ready and gradients.memory is not None):  # the usual case
             return [(every, self._run_by(server, every))]
         ready = tuple([i for i in every if self._ready[i] and is_ready(gradients[i])])
         others = tuple(sorted(set(every).difference(ready)))

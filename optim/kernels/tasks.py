@@ -38,6 +38,13 @@ class Cut(NamedTuple):
     rows: int  # of stats
     pieces: list[tuple[int, int]]  # (first, last) of the tasks that a thread takes at once
 
+    def starts(self, addresses: NDArray[np.int64], itemsize: int) -> NDArray[np.int64]:
+        """int64[tasks]: where the elements of each task begin, from where those of each array do."""
+        if len(self.array) == len(addresses):  # no array is cut
+            return addresses
+        begins: NDArray[np.int64] = addresses[self.array] + self.offset * itemsize
+        return begins
+
 
 @lru_cache(maxsize=64)
 def cut(sizes: tuple[int, ...], threads: int) -> Cut:
@@ -68,9 +75,8 @@ def table(parts: Cut, addresses: Sequence[NDArray[np.int64]], itemsize: int) -> 
     """
     rows = np.empty((len(parts.array), 2 + len(addresses)), np.int64)
     rows[:, :2] = parts.begin
-    for k, starts in enumerate(addresses):
-        whole = len(rows) == len(starts)  # as small arrays are
-        rows[:, k + 2] = starts if whole else starts[parts.array] + parts.offset * itemsize
+    for k, of_arrays in enumerate(addresses):
+        rows[:, k + 2] = parts.starts(of_arrays, itemsize)
     return rows
 
 

@@ -273,9 +273,7 @@ class Update:
             step.applied = True
             return step.report()
         values = step.hyperparameters
-        by_dtype: dict[np.dtype[Any], list[int]] = {}
-        for i, gradient in enumerate(step.gradients):
-            by_dtype.setdefault(gradient.dtype, []).append(i)
+        by_dtype = step.arrays.by_dtype()
         computed_in = [compute_dtype(dtype) for dtype in by_dtype]
         dtypes = set(computed_in)
         with np.errstate(all="ignore"):  # overflow and underflow show in the values
@@ -309,20 +307,16 @@ class Update:
         gradients, detailed = step.gradients, step.detailed
         stats = np.empty((len(gradients), stats_width(len(self.rule.slots)))) if detailed else None
         for chosen, numbers in groups:
-            dense: list[int] = []
-            arrays: list[NDArray[Any]] = []
-            for i in chosen:
-                gradient = gradients[i]
-                if isinstance(gradient, IndexedSlices):
-                    row = None if stats is None else stats[i]
-                    sparse.update_rows(self.rule_of_rows, gradient, targets.arrays[i], numbers, step.clip, row)
-                else:
-                    dense.append(i)
-                    arrays.append(gradient)
+            slices = {i: gradient for i in chosen if isinstance(gradient := gradients[i], IndexedSlices)}
+            for i, gradient in slices.items():
+                row = None if stats is None else stats[i]
+                sparse.update_rows(self.rule_of_rows, gradient, targets.arrays[i], numbers, step.clip, row)
+            dense = [i for i in chosen if i not in slices] if slices else chosen
+            if len(dense) == len(gradients):  # as it usually is
+                return targets.plan(dense).run(step.arrays, numbers, step.clip, report=detailed)
             if dense:
+                arrays = [step.arrays[i] for i in dense]
                 measured = targets.plan(dense).run(arrays, numbers, step.clip, report=detailed)
-                if len(dense) == len(gradients):  # as it usually is
-                    return measured
                 if stats is not None:
                     stats[dense] = measured
         return stats

@@ -10,6 +10,7 @@ import numpy as np
 
 from optim.clip import clip_scale
 from optim.kernels import measure
+from optim.kernels.engine import Arrays
 from optim.kernels.scale_and_bounds import AS_IT_IS
 from optim.telemetry.report import StepReport
 from optim.variable import IndexedSlices
@@ -65,11 +66,15 @@ class Step:
     diagnosed: bool = False
     seen: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     clipping: dict[str, float] = field(default_factory=dict)
+    _arrays: tuple[Sequence[NDArray[Any] | IndexedSlices], Arrays] | None = None  # of which gradients, and they
 
     @property
-    def arrays(self) -> list[NDArray[Any]]:
+    def arrays(self) -> Arrays:
         """The gradients' elements, before clipping."""
-        return [g.values if isinstance(g, IndexedSlices) else g for g in self.gradients]
+        if self._arrays is None or self._arrays[0] is not self.gradients:
+            arrays = [g.values if isinstance(g, IndexedSlices) else g for g in self.gradients]
+            self._arrays = self.gradients, Arrays(arrays)
+        return self._arrays[1]
 
     @property
     def global_norm(self) -> float:
