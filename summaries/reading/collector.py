@@ -129,12 +129,14 @@ class Collector:
 
     def _take(self, index: Index) -> None:
         self.records[-1] += index.records
-        values = index.values
-        growth = self.files[-1].size / max(index.end, 1)
-        if self.points.add(values, len(self._reader.tags.names), growth) < len(values):
-            self.locations.append(self._locations(values[values["kind"] > KIND_SCALAR]))
+        if len(index.values):
+            self._take_values(index.values, self.files[-1].size / max(index.end, 1))
         for other in index.others:
             self._other(other)
+
+    def _take_values(self, values: NDArray[np.void], growth: float) -> None:
+        if self.points.add(values, len(self._reader.tags.names), growth) < len(values):
+            self.locations.append(self._locations(values[values["kind"] > KIND_SCALAR]))
 
     def _locations(self, values: NDArray[np.void]) -> NDArray[np.void]:
         locations = np.empty(len(values), PLACE)

@@ -2,18 +2,15 @@
 
 import csv
 import re
-import threading
-from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from browser.dashboard import TIMEOUT, until
+from browser.viewing import looking, serving, soon
 from PIL import Image
 
 from summaries import SummaryWriter
-from summaries.integrations.viewer import Viewer
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 STEPS = 3000
@@ -34,36 +31,6 @@ def write_runs(root):
     return root
 
 
-@contextmanager
-def serving(logdir):
-    viewer = Viewer([str(logdir)])
-    thread = threading.Thread(target=viewer.run, daemon=True)
-    thread.start()
-    yield viewer
-    viewer.close()
-    thread.join()
-
-
-@contextmanager
-def opened(browser, viewer, picture):
-    """A page of the viewer; there was no error on it at the end, and nothing from a file was run."""
-    context = browser.new_context(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
-    page = context.new_page()
-    page.set_default_timeout(TIMEOUT * 1000)
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    page.goto(viewer.address)
-    page.locator(".overview tbody tr").nth(2).wait_for()
-    assert until(lambda: page.locator("tr.pending").count() == 0, lambda seconds: page.wait_for_timeout(1000 * seconds))
-    yield page
-    page.screenshot(path=picture)
-    hacked = page.evaluate("window.hacked")
-    context.close()
-    assert errors == []
-    assert hacked is None
-
-
 @pytest.fixture(scope="module")
 def logdir(tmp_path_factory):
     return write_runs(tmp_path_factory.mktemp("viewer"))
@@ -78,8 +45,13 @@ def viewer(logdir):
 @pytest.fixture
 def page(browser, viewer, screenshots, request):
     picture = screenshots / f"viewer_{request.node.originalname.removeprefix('test_')}.png"
-    with opened(browser, viewer, picture) as page:
+    with looking(browser, viewer, 3, picture) as page:
         yield page
+
+
+def address(page):
+    """The page's address. The page itself is asked: Playwright's `url` may lag behind."""
+    return page.evaluate("location.href")
 
 
 def open_wall(page, **chosen):
@@ -96,10 +68,10 @@ def values(figure):
 
 
 def test_a_link_with_the_token_shows_no_token(page):
-    assert "token" not in page.url
+    assert "token" not in address(page)
     page.get_by_role("link", name="All charts").click()
     page.locator(".wall").wait_for()
-    assert page.url.endswith("#/charts")
+    assert address(page).endswith("#/charts")
 
 
 def test_the_wall(page):
@@ -121,7 +93,7 @@ def test_search_by_text_and_by_pattern(page):
     assert wall.locator("h3").all_inner_texts() == ["train/loss", "val/loss"]
     search.fill("/^val/")
     assert wall.locator("h3").all_inner_texts() == ["val/loss", f"val/{HOSTILE}"]
-    assert "tags=%2F%5Eval%2F" in page.url
+    assert "tags=%2F%5Eval%2F" in address(page)
     search.fill("/(/")
     assert "Unterminated group" in search.get_attribute("title")
     assert wall.locator("h3").count() == 2  # as before
@@ -129,7 +101,7 @@ def test_search_by_text_and_by_pattern(page):
     search.fill("nothing like it")
     assert "No tag matches." in wall.inner_text()
     page.reload()
-    assert "0 of 63 tags" in page.locator(".wall").inner_text()
+    assert soon(page, lambda: "0 of 63 tags" in page.locator(".wall").inner_text())
 
 
 def test_a_zoom_fetches_what_lies_in_it(page):
@@ -145,23 +117,19 @@ def test_a_zoom_fetches_what_lies_in_it(page):
     page.mouse.down()
     page.mouse.move(at[1], box["y"] + 90, steps=4)
     page.mouse.up()
-    assert until(lambda: asked, lambda seconds: page.wait_for_timeout(1000 * seconds))
+    assert soon(page, lambda: asked)
     low, high = (float(re.search(rf"{end}=([\d.]+)", asked[-1])[1]) for end in ("from", "to"))
     assert SPIKE - 40 < low < SPIKE < high < SPIKE + 40
-    assert until(
-        lambda: figure.locator(".thinned").inner_text() == "", lambda seconds: page.wait_for_timeout(1000 * seconds)
-    )
+    assert soon(page, lambda: figure.locator(".thinned").inner_text() == "")
     page.get_by_role("button", name="Show all steps").click()
-    assert until(
-        lambda: "points" in figure.locator(".thinned").inner_text(),
-        lambda seconds: page.wait_for_timeout(1000 * seconds),
-    )
+    assert soon(page, lambda: "points" in figure.locator(".thinned").inner_text())
 
 
 def test_the_crosshair_reads_all_runs(page):
     figure = open_wall(page, tags="val/loss").locator("figure").first
     box = figure.locator(".u-over").bounding_box()
     page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 60)
+    assert soon(page, lambda: values(figure)[0].startswith("step"))
     where, said = values(figure)
     step = int(where.removeprefix("step ").replace(",", ""))
     nearest = min(range(0, STEPS, 100), key=lambda one: abs(one - step))
@@ -178,22 +146,18 @@ def test_smoothing(page):
     figure = wall.locator("figure").first
     both = figure.screenshot()
     page.locator("#smooth").fill("0")
-    wait = lambda seconds: page.wait_for_timeout(1000 * seconds)  # noqa: E731
-    assert until(lambda: "smooth=0&" in f"{asked[-1]}&" and figure.screenshot() != both, wait)
-    assert "smooth" not in page.url
+    assert soon(page, lambda: "smooth=0&" in f"{asked[-1]}&" and figure.screenshot() != both)
+    assert "smooth" not in address(page)
 
 
 def test_the_mean_of_runs_that_are_alike(page):
     wall = open_wall(page, tags="val/loss", runs="/^[ab]$/")
     page.get_by_label("Mean over").fill("/[ab]/")
     page.locator(".wall .runs", has_text="all: 2 runs").wait_for()
-    assert until(
-        lambda: list(values(wall.locator("figure").first)[1]) == ["all"],
-        lambda seconds: page.wait_for_timeout(1000 * seconds),
-    )
+    assert soon(page, lambda: list(values(wall.locator("figure").first)[1]) == ["all"])
     last = np.exp(-(STEPS - 100) / 500)
     assert values(wall.locator("figure").first)[1]["all"] == pytest.approx(1.5 * last + 0.1, rel=1e-2)
-    assert "over=%2F%5Bab%5D%2F" in page.url
+    assert "over=%2F%5Bab%5D%2F" in address(page)
 
 
 def test_what_is_saved_of_a_chart(page, logdir):
@@ -239,7 +203,9 @@ def drag(page, figure, low, high):
 
 
 def zoomed(page):
-    return [float(re.search(rf"{end}=([\d.]+)", page.url)[1]) for end in ("from", "to") if f"{end}=" in page.url]
+    """The steps in the address."""
+    link = address(page)
+    return [float(re.search(rf"{end}=([\d.]+)", link)[1]) for end in ("from", "to") if f"{end}=" in link]
 
 
 def zoom(page, figure, low, high):
@@ -250,7 +216,7 @@ def zoom(page, figure, low, high):
         drag(page, figure, low, high)
         return zoomed(page) != before
 
-    assert until(is_done, lambda seconds: page.wait_for_timeout(1000 * seconds))
+    assert soon(page, is_done)
 
 
 def test_a_zoom_is_undone_and_a_link_has_it(page):
@@ -287,7 +253,7 @@ def test_pins_stay_above_and_in_the_link(page):
     assert wall.get_by_role("button", name="Pin", exact=True).first.get_attribute("aria-pressed") == "true"
     wall.get_by_role("button", name="Pin", exact=True).first.click()
     assert wall.locator("h2").count() == 0
-    assert "pins" not in page.url
+    assert "pins" not in address(page)
 
 
 def test_axes_and_outliers(page):
@@ -305,7 +271,7 @@ def test_axes_and_outliers(page):
     assert "50" in ticks()
     page.get_by_role("button", name="Clip outliers").click()
     assert "50" not in ticks()
-    assert "clip=1" in page.url
+    assert "clip=1" in address(page)
     page.get_by_role("button", name="Log x").click()
     page.locator(".wall .uplot canvas").first.wait_for()
     figure = page.locator(".wall figure").first
@@ -318,18 +284,18 @@ def test_axes_and_outliers(page):
 def test_a_run_that_grows_and_one_that_comes(browser, tmp_path, screenshots):
     write_runs(tmp_path)
     picture = screenshots / "viewer_a_run_that_grows_and_one_that_comes.png"
-    with serving(tmp_path) as viewer, opened(browser, viewer, picture) as page:
+    with serving(tmp_path) as viewer, looking(browser, viewer, 3, picture) as page:
         wall = open_wall(page, tags="val/loss")
         figure = wall.locator("figure").first
         with SummaryWriter(tmp_path / "a") as writer:
             writer.add_scalar("val/loss", 77.0, STEPS, 1.79e9 + STEPS)
         grown = lambda: 77.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731
-        assert until(grown, lambda seconds: page.wait_for_timeout(1000 * seconds))
+        assert soon(page, grown)
         assert figure.count() == 1
         with SummaryWriter(tmp_path / "z") as writer:
             writer.add_scalar("val/loss", 88.0, STEPS, 1.79e9 + STEPS)
         came = lambda: 88.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731
-        assert until(came, lambda seconds: page.wait_for_timeout(1000 * seconds))
+        assert soon(page, came)
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1400, "light"), (420, "dark")])
