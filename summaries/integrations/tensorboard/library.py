@@ -259,9 +259,9 @@ class Library:
         """Read what is new in a run, and audit it, unless that was done only just now."""
         now = time.monotonic()
         if book.report is not None and book.columns is not None and now - book.judged < self._audit_secs:
+            book.is_judged = False  # before anybody can see points that it is not about
             book.read(self._config)
             with self._changed:
-                book.is_judged = False
                 self._shelve(book, book.report)
                 self._make_room(book)
                 self._changed.notify_all()
