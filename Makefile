@@ -13,6 +13,8 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 	tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
 TOOLS := bench build cluster conformance docs frameworks linters notebook package stores
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
+# Processes keep the bytecode of what they import, whatever the environment says: tests start many hundreds.
+unexport PYTHONDONTWRITEBYTECODE
 POWER := tests/crash tests/unit/summaries/writing/test_run_file_instructions.py
 PARALLEL := --numprocesses 2 --dist loadfile
 # Scripts of the pages and of the documentation, and their tests.

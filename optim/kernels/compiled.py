@@ -72,7 +72,7 @@ class Arrays(tuple["NDArray[Any]", ...]):  # noqa: SLOT001 - it has an attribute
         dtypes, sizes = {array.dtype for array in arrays}, tuple([array.size for array in arrays])
         name = _NAMES.get(dtypes.pop()) if len(dtypes) == 1 else None
         is_one_call = name and 0 not in sizes and _can_be_read({array.flags.num for array in arrays}) and is_available()
-        self.memory = Memory(ENGINE.addresses(arrays), sizes, name) if name and is_one_call else None
+        self.memory: Memory | None = Memory(ENGINE.addresses(arrays), sizes, name) if name and is_one_call else None
 
     @classmethod
     def of(cls, arrays: Sequence[NDArray[Any]]) -> Arrays:
