@@ -22,9 +22,16 @@ SCRIPTS := summaries/auditing/report/page summaries/integrations/tensorboard/pag
 BIOME := $(JAVASCRIPT)/node_modules/.bin/biome
 PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 
-# Every environment gets the releases that are named there, whatever has come out since.
-export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
-export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
+# Every environment is made by uv and gets the releases that are named in constraints.txt, whatever has come out since.
+# torch comes first, and by pip: in the build that pip is set up for, which may be the small one without CUDA.
+UV := .venv-uv/bin/uv
+MADE_FROM := pyproject.toml constraints.txt $(UV)
+INTO = $(UV) pip install --quiet --python $(@D)/bin/python
+TORCH = $(@D)/bin/python -m pip install --quiet torch==2.13.0
+NEW = $(PYTHON) -m venv --clear $(@D)
+export UV_CONSTRAINT := $(CURDIR)/constraints.txt
+export UV_BUILD_CONSTRAINT := $(UV_CONSTRAINT)
+export PIP_CONSTRAINT := $(UV_CONSTRAINT)
 # The package index may be slow to answer, or fail to at times.
 export PIP_DEFAULT_TIMEOUT := 60
 export PIP_RETRIES := 10
@@ -121,11 +128,10 @@ plugin: $(VENV)/.ready .venv-tensorboard/.ready
 	$(BIN)/python -m pytest $(WITH_OTHERS) $(PLUGIN)
 	.venv-tensorboard/bin/python -m pytest $(WITH_OTHERS) $(PLUGIN)
 
-.venv-tensorboard/.ready: pyproject.toml constraints.txt
-	test -x .venv-tensorboard/bin/python || $(PYTHON) -m venv .venv-tensorboard
-	.venv-tensorboard/bin/python -m pip install --quiet --upgrade pip
-	.venv-tensorboard/bin/python -m pip install --quiet --editable '.[dev]'
-	PIP_CONSTRAINT= .venv-tensorboard/bin/python -m pip install --quiet tensorboard==2.20.0 'setuptools<81'   # it imports pkg_resources
+.venv-tensorboard/.ready: $(MADE_FROM)
+	$(NEW)
+	$(INTO) --editable '.[dev]'
+	UV_CONSTRAINT= $(INTO) tensorboard==2.20.0 'setuptools<81'   # it imports pkg_resources
 	touch $@
 
 # Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
@@ -137,31 +143,28 @@ frameworks: .venv-frameworks/.ready
 histories: .venv-histories/.ready
 	.venv-histories/bin/python -m pytest tests/histories -W ignore
 
-.venv-histories/.ready: pyproject.toml
-	test -x .venv-histories/bin/python || $(PYTHON) -m venv .venv-histories
-	.venv-histories/bin/python -m pip install --quiet --upgrade pip
-	PIP_CONSTRAINT= .venv-histories/bin/python -m pip install --quiet --group histories --editable '.[export,images]'
+.venv-histories/.ready: pyproject.toml $(UV)
+	$(NEW)
+	UV_CONSTRAINT= $(INTO) --group histories --editable '.[export,images]'
 	touch $@
 
 # The torch hook on CUDA, where torch sees a device; without one it says so, and nothing is taken for tried.
 gpu: .venv-frameworks/.ready
 	.venv-frameworks/bin/python -m pytest $(WITH_OTHERS) tests/gpu --capture=no
 
-.venv-frameworks/.ready: pyproject.toml constraints.txt
-	test -x .venv-frameworks/bin/python || $(PYTHON) -m venv .venv-frameworks
-	.venv-frameworks/bin/python -m pip install --quiet --upgrade pip
-	.venv-frameworks/bin/python -m pip install --quiet torch==2.13.0
-	.venv-frameworks/bin/python -m pip install --quiet --group frameworks --editable .
+.venv-frameworks/.ready: $(MADE_FROM)
+	$(NEW)
+	$(TORCH)
+	$(INTO) --group frameworks --editable .
 	touch $@
 
 # Runs, series and reports in JupyterLab, in Chromium, and the tutorial's notebook; in an environment of its own.
 notebook: .venv-notebook/.ready
 	.venv-notebook/bin/python -m pytest $(WITH_OTHERS) tests/browser/test_notebook.py tests/documentation/test_notebook.py
 
-.venv-notebook/.ready: pyproject.toml constraints.txt
-	test -x .venv-notebook/bin/python || $(PYTHON) -m venv .venv-notebook
-	.venv-notebook/bin/python -m pip install --quiet --upgrade pip
-	.venv-notebook/bin/python -m pip install --quiet --group notebook --editable '.[export,images]'
+.venv-notebook/.ready: $(MADE_FROM)
+	$(NEW)
+	$(INTO) --group notebook --editable '.[export,images]'
 	touch $@
 
 # Wheel and source distribution are built into dist/ and checked; every command is run in environments of the oldest
@@ -172,15 +175,14 @@ package: native .venv-package/.ready
 	PYTHONPATH=tests .venv-package/bin/python -m package $(BIN)/python
 
 # Name the newest releases of all that the environments are made of. Then run everything.
-constraints: .venv-package/.ready
-	printf 'pip\nhatchling\nhatch-fancy-pypi-readme\n' | .venv-package/bin/uv pip compile --quiet --upgrade --universal \
+constraints: $(UV)
+	printf 'pip\nhatchling\nhatch-fancy-pypi-readme\n' | UV_CONSTRAINT= UV_BUILD_CONSTRAINT= $(UV) pip compile --quiet --upgrade --universal \
 		--all-extras $(addprefix --group ,$(TOOLS)) --no-annotate --custom-compile-command 'make constraints' \
 		--output-file constraints.txt pyproject.toml -
 
-.venv-package/.ready: pyproject.toml constraints.txt
-	test -x .venv-package/bin/python || $(PYTHON) -m venv .venv-package
-	.venv-package/bin/python -m pip install --quiet --upgrade pip
-	.venv-package/bin/python -m pip install --quiet --group package
+.venv-package/.ready: $(MADE_FROM)
+	$(NEW)
+	$(INTO) --group package
 	touch $@
 
 # Every comparison, each library in a process of its own; in an environment with all peers, torch first. The figures go
@@ -197,17 +199,16 @@ bench-quick: .venv-bench/.ready
 bench-linters: .venv-linters/.ready
 	PYTHONPATH=tests .venv-linters/bin/python -W ignore -m linters build/linters
 
-.venv-linters/.ready: pyproject.toml constraints.txt
-	test -x .venv-linters/bin/python || $(PYTHON) -m venv .venv-linters
-	.venv-linters/bin/python -m pip install --quiet --upgrade pip
-	.venv-linters/bin/python -m pip install --quiet --group linters --editable .
+.venv-linters/.ready: $(MADE_FROM)
+	$(NEW)
+	$(TORCH)
+	$(INTO) --group linters --editable .
 	touch $@
 
-.venv-bench/.ready: pyproject.toml constraints.txt
-	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python -m pip install --quiet --upgrade pip
-	.venv-bench/bin/python -m pip install --quiet torch==2.13.0
-	.venv-bench/bin/python -m pip install --quiet --group bench --editable '.[dev]'
+.venv-bench/.ready: $(MADE_FROM)
+	$(NEW)
+	$(TORCH)
+	$(INTO) --group bench --editable '.[dev]'
 	touch $@
 
 
@@ -224,28 +225,31 @@ format: $(VENV)/.ready
 	$(BIN)/ruff check --fix
 	test ! -x $(BIOME) || $(BIOME) check --write --config-path=$(JAVASCRIPT)/lint.json $(SCRIPTS)
 
-# The environment is made again when what it is made from has changed.
-$(VENV)/.ready: pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --group build numpy protobuf google-crc32c   # what compiles, and what that imports
+# An environment is made again when what it is made from has changed.
+$(VENV)/.ready: $(MADE_FROM)
+	$(NEW)
+	$(INTO) --group build numpy protobuf google-crc32c   # what compiles, and what that imports
 	$(BIN)/python -m summaries.native.building
-	$(BIN)/python -m pip install --quiet --editable '.[dev]' --group docs
+	$(INTO) --editable '.[dev]' --group docs
 	touch $@
 
-$(CONFORMANCE)/.ready: pyproject.toml constraints.txt
-	test -x $(CONFORMANCE)/bin/python || $(PYTHON) -m venv $(CONFORMANCE)
-	$(CONFORMANCE)/bin/python -m pip install --quiet --upgrade pip
-	$(CONFORMANCE)/bin/python -m pip install --quiet --editable '.[dev]' --group conformance
-	$(CONFORMANCE)/bin/python -m pip install --quiet --no-deps timm==1.0.31   # of it only the optimizer LAMB is used
+$(CONFORMANCE)/.ready: $(MADE_FROM)
+	$(NEW)
+	$(TORCH)
+	$(INTO) --editable '.[dev]' --group conformance
+	$(INTO) --no-deps timm==1.0.31   # of it only the optimizer LAMB is used
 	touch $@
 
-$(STORES)/.ready: pyproject.toml constraints.txt
-	test -x $(STORES)/bin/python || $(PYTHON) -m venv $(STORES)
-	$(STORES)/bin/python -m pip install --quiet --upgrade pip
-	$(STORES)/bin/python -m pip install --quiet --group stores --group cluster --editable '.[dev]'
+$(STORES)/.ready: $(MADE_FROM)
+	$(NEW)
+	$(INTO) --group stores --group cluster --editable '.[dev]'
 	-npm install --silent --no-package-lock --prefix $(STORES) azurite@3.37.0
 	touch $@
 
+$(UV): constraints.txt
+	$(PYTHON) -m venv --clear .venv-uv
+	.venv-uv/bin/python -m pip install --quiet uv
+	touch $@
+
 clean:
-	rm -rf docs/rules/GL*.md $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-histories .venv-tensorboard .venv-notebook .venv-package .venv-bench .venv-linters .protoc $(JAVASCRIPT)/node_modules build dist runs
+	rm -rf docs/rules/GL*.md $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-histories .venv-tensorboard .venv-notebook .venv-package .venv-bench .venv-linters .venv-uv .protoc $(JAVASCRIPT)/node_modules build dist runs

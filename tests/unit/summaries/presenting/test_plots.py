@@ -19,6 +19,7 @@ HOSTILE = "_\\frac{$x_\x1b[31m<b>"
 
 @pytest.fixture(autouse=True)
 def _closed():
+    plt.close("all")  # other tests' figures
     yield
     plt.close("all")
 

@@ -64,9 +64,8 @@ def test_hostile_names_are_obeyed_by_no_terminal(tmp_path):
 
 @pytest.mark.parametrize("ignored", [False, True])
 def test_a_terminal_that_goes_away_ends_it(runs, ignored, tmp_path):
-    def before():
-        if ignored:
-            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    def before():  # what started the tests may ignore it, as nohup does
+        signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
 
     with terminal(["top", runs], before=before) as shown:
         shown.shows("▶  bad")

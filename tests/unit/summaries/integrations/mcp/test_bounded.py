@@ -10,12 +10,12 @@ from summaries.integrations.mcp.bounded import MOST, meant, page, shown
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=40) | st.dictionaries(st.text(), inner, max_size=40),
-    max_leaves=30,
+    lambda inner: st.lists(inner, max_size=40) | st.dictionaries(st.text(max_size=9), inner, max_size=9),
+    max_leaves=20,
 )
 
 
-@given(st.lists(VALUES, max_size=20))
+@given(st.lists(VALUES, max_size=9))
 def test_pages_together_are_all_rows_and_nothing_is_obeyed(rows):
     found, cursor = [], ""
     while True:
