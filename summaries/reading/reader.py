@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reader", "reader"]
 
-_BUFFER_BYTES = 4 << 20  # after each, a thread waits for the interpreter's lock if others read, too
+_BUFFER_BYTES = 2 << 20  # after each, a thread waits for the interpreter's lock if others read, too
 _STRETCH_BYTES = 1 << 16  # the most that is given to the plain parser or to protobuf at once
 _CALM_BYTES = 1 << 10  # to read so much plainly takes about as long as to call the scanner once more
 _PASSED_SHARE = 8
