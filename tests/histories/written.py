@@ -54,6 +54,8 @@ def clearml(place):
     os.environ["CLEARML_CACHE_DIR"] = os.environ["HOME"] = str(place)
     from clearml import Task
 
+    # A process that it forks may hold the pipe of a `git` that another thread has just started: both wait for ever.
+    Task._report_subprocess_enabled = False
     Task.set_offline(True)
     quiet = {"auto_connect_frameworks": False, "auto_resource_monitoring": False, "auto_connect_streams": False}
     task = Task.init(project_name="digits", task_name="first", **quiet)
