@@ -165,3 +165,42 @@ def test_logs(tmp_path):
     assert done.notes[:2] == ("lines without a step: 2 left out", "history without a step: 1 left out")
     run = read_logdir(tmp_path / "runs")["."]
     assert (run.scalars["lr"].value.tolist(), run.scalars["lr"].wall_time.tolist()) == ([0.001], [1795514400.0])
+
+
+@pytest.mark.parametrize(
+    ("line", "step", "values", "notes"),
+    [
+        ("step=9007199254740993 loss=1", 9007199254740993, {"loss": 1.0}, ()),
+        ("step=1e3 loss=1_0.5", 1000, {"loss": 10.5}, ()),
+        ("step: 1, loss: 0.5. v=1.2.3 t=12:30:01 n=12abc", 1, {"loss": 0.5}, ()),
+        ("step:   1  loss:   0.5 acc  =  1", 1, {"loss": 0.5, "acc": 1.0}, ()),
+        ("\x1b[32mstep=1\x1b[0m \x1b[1;31mloss=0.5\x1b[0m", 1, {"loss": 0.5}, ()),
+        ("step=1 \u640d\u5931=0.5", 1, {"\u640d\u5931": 0.5}, ()),
+        ("step=1 loss=0,25 n=1,234.5 lr=1,acc=1", 1, {"lr": 1.0, "acc": 1.0},
+         ("values of 'loss' that are no numbers: 1 left out", "values of 'n' that are no numbers: 1 left out")),
+        ("step=1 train loss: 0.5, val loss: 0.25", 1, {"loss": 0.25},
+         ("values of 'loss', which another in their line replaces: 1 left out",)),
+    ],
+)  # fmt: skip
+def test_what_numbers_are_like_in_a_log(tmp_path, line, step, values, notes):
+    (tmp_path / "a.log").write_text(line, encoding="utf-8")
+    done = convert(tmp_path / "a.log", tmp_path / "runs", double_precision=True)
+    scalars = read_logdir(tmp_path / "runs")["."].scalars
+    assert {tag: (series.step.tolist(), series.value.tolist()) for tag, series in scalars.items()} == {
+        tag: ([step], [value]) for tag, value in values.items()
+    }
+    assert done.notes[:-1] == notes
+
+
+def test_a_step_with_a_comma_is_not_guessed(tmp_path):
+    (tmp_path / "a.log").write_text("step=1,000 loss=0.5\n")
+    assert convert(tmp_path / "a.log", tmp_path / "runs").notes == ("history without a step: 1 left out",)
+
+
+@pytest.mark.parametrize(
+    "line", ["a" * 10**6, "a/" * 10**6, "a-b." * 10**6, "a=" + "1" * 10**6 + "x", "a=1" + ",1" * 10**6]
+)
+def test_a_long_line_of_a_log_is_passed_once(tmp_path, line):
+    """Tried at each of its characters, it would take hours."""
+    (tmp_path / "a.log").write_text(f"{line}\nstep=1 loss=0.5\n")
+    assert convert(tmp_path / "a.log", tmp_path / "runs").points == 1
