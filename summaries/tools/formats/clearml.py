@@ -50,7 +50,7 @@ def read_clearml(path: str, left_out: LeftOut) -> Iterator[Item]:
         OSError: a file cannot be read.
     """
     taken: dict[str, str] = {}
-    for file in archives(path, MEMBERS):
+    for file in archives(path, MEMBERS, left_out):
         with opened(file) as session:
             task = session.object(MEMBERS[0])
             run_id = str(task.get("id", file))

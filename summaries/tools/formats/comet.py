@@ -49,7 +49,7 @@ def read_comet(path: str, left_out: LeftOut) -> Iterator[Item]:
         OSError: a file cannot be read.
     """
     taken: dict[str, str] = {}
-    for file in archives(path, MEMBERS):
+    for file in archives(path, MEMBERS, left_out):
         with opened(file) as archive:
             run_id = str(archive.object(MEMBERS[0]).get("offline_id", file))
             yield from _Experiment(archive, left_out).items(run_id, taken)

@@ -72,7 +72,7 @@ def read_log(path: str, left_out: LeftOut, pattern: str | None = None) -> Iterat
         OSError: a file cannot be read.
     """
     compiled = None if pattern is None else log_pattern(pattern)
-    for run, file in run_files(path, PATTERN):
+    for run, file in run_files(path, PATTERN, left_out):
         gatherer = Gatherer(left_out)
         with open_text(file) as lines:
             for line in lines:

@@ -68,7 +68,7 @@ def read_neptune(path: str, left_out: LeftOut) -> Iterator[Item]:
         ValueError: a file is no Parquet file, or not the exporter's.
         OSError: a file cannot be read.
     """
-    files = [file for _, file in run_files(path, PATTERN, is_neptune)]
+    files = [file for _, file in run_files(path, PATTERN, left_out, is_neptune)]
     names: dict[str, str] = {}
     taken: dict[str, str] = {}
     for file in files:

@@ -67,7 +67,7 @@ def read_trackio(path: str, left_out: LeftOut) -> Iterator[Item]:
         ValueError: a file is no database of Trackio's, or is broken.
         OSError: a file cannot be read.
     """
-    files = [file for _, file in run_files(path, PATTERN, is_trackio)]
+    files = [file for _, file in run_files(path, PATTERN, left_out, is_trackio)]
     for file in files:
         project = os.path.splitext(os.path.basename(file))[0]
         with open_database(file) as database:

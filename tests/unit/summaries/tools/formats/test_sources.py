@@ -204,3 +204,20 @@ def test_a_long_line_of_a_log_is_passed_once(tmp_path, line):
     """Tried at each of its characters, it would take hours."""
     (tmp_path / "a.log").write_text(f"{line}\nstep=1 loss=0.5\n")
     assert convert(tmp_path / "a.log", tmp_path / "runs").points == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "broken", "note"),
+    [
+        ("trackio", b"SQLite", "files *.db of another format, or broken: 1 left out"),
+        ("clearml", b"PK", ".zip files without task.json and metrics.jsonl, or broken: 1 left out"),
+        ("comet", b"PK", ".zip files without experiment.json and messages.json, or broken: 1 left out"),
+        ("csv", b"step;loss\n1;2\n", "files *.csv of another format, or broken: 1 left out"),
+    ],
+)
+def test_a_file_of_a_directory_that_cannot_be_read_is_counted(tmp_path, name, broken, note):
+    file, make = FILES[name]
+    (tmp_path / "from").mkdir()
+    make(tmp_path / "from" / file)
+    (tmp_path / "from" / f"broken{(tmp_path / file).suffix}").write_bytes(broken)
+    assert note in convert(tmp_path / "from", tmp_path / "runs").notes
