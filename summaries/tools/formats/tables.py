@@ -91,7 +91,7 @@ class TableReader:
             wall_time, bad = numbers(cells["wall_time"])
             if bad.any():
                 self._left_out["times that are not seconds since the epoch"] += int(np.count_nonzero(bad))
-        runs = [str(cell or "") for cell in cells["run"]] if "run" in cells else None
+        runs = ["" if cell is None else str(cell) for cell in cells["run"]] if "run" in cells else None
         self._top |= {"", "."}.intersection(runs or ())
         if len(self._top) > 1:
             raise ValueError(f"{self._path}: one of the runs '' and '.' must have another name, got both")

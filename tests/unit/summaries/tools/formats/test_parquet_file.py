@@ -1,5 +1,7 @@
 """Parquet: the tables of `test_tables`, with types."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -54,6 +56,27 @@ def test_the_numbers_of_rows_are_no_tag(tmp_path):
 def test_a_step_that_is_none(tmp_path):
     with pytest.raises(ValueError, match=r"x\.parquet, row 2: a step must be an integer of 64 bits, got 1\.5$"):
         read(tmp_path, pd.DataFrame({"step": [1.0, 1.5], "x": [1.0, 2.0]}))
+
+
+def test_a_run_may_be_the_number_zero(tmp_path):
+    rows, _ = read(tmp_path, pd.DataFrame({"run": [0, 1], "step": [1, 1], "x": [1.0, 2.0]}))
+    assert [row[0] for row in rows] == ["0", "1"]
+
+
+def test_a_decimal_step_with_a_fraction_is_not_cut(tmp_path):
+    rows, _ = read(tmp_path, pd.DataFrame({"step": [Decimal("1.0"), Decimal("2.0")], "x": [1.0, 2.0]}))
+    assert [row[2] for row in rows] == [1, 2]
+    with pytest.raises(ValueError, match=r"row 1: a step must be an integer of 64 bits, got Decimal\('1\.5'\)$"):
+        read(tmp_path, pd.DataFrame({"step": [Decimal("1.5")], "x": [1.0]}))
+
+
+def test_a_damaged_page_names_its_file(tmp_path):
+    pd.DataFrame({"step": range(20_000), "x": np.arange(20_000) / 7}).to_parquet(tmp_path / "whole.parquet")
+    data = bytearray((tmp_path / "whole.parquet").read_bytes())
+    data[2000:2400] = b"\xff" * 400
+    (tmp_path / "x.parquet").write_bytes(data)
+    with pytest.raises(ValueError, match=r"x\.parquet: not Parquet: Corrupt snappy compressed data\.$"):
+        list(read_parquet(str(tmp_path / "x.parquet"), LeftOut()))
 
 
 def test_what_pyarrow_does_not_implement(tmp_path, monkeypatch):

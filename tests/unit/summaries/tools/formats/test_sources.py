@@ -221,3 +221,59 @@ def test_a_file_of_a_directory_that_cannot_be_read_is_counted(tmp_path, name, br
     make(tmp_path / "from" / file)
     (tmp_path / "from" / f"broken{(tmp_path / file).suffix}").write_bytes(broken)
     assert note in convert(tmp_path / "from", tmp_path / "runs").notes
+
+
+def test_rows_of_a_database_that_are_odd(tmp_path):
+    histogram = '{"h": {"_type": "trackio.histogram", "bins": [0, 1], "values": [2]}}'
+    database(tmp_path / "a.db", [(0, None), (1, 5), ("x", histogram), (None, histogram), (2, '{"loss": 1}')])
+    with sqlite3.connect(tmp_path / "a.db") as file:
+        file.execute("UPDATE metrics SET timestamp = '0001-01-01T00:00:00' WHERE step = 2")
+        file.execute("UPDATE configs SET config = NULL")
+    file.close()
+    assert set(convert(tmp_path / "a.db", tmp_path / "runs").notes) == {
+        "rows that are no JSON objects: 3 left out",
+        "values of 'h', a trackio.histogram: 2 left out",
+        "history without a step: 2 left out",
+        "1 point had no time, and got that of the conversion",
+    }
+
+
+@pytest.mark.parametrize("hyperparameters", [[1], {"General": "x"}, {"General": {"lr": "x"}}])
+def test_settings_of_clearml_that_are_none(tmp_path, hyperparameters):
+    events = [EVENT | {"value": 1, "timestamp": 10**400}]
+    archive(
+        tmp_path / "a.zip", task__json=json.dumps({"hyperparams": hyperparameters}), metrics__jsonl=json.dumps(events)
+    )
+    assert convert(tmp_path / "a.zip", tmp_path / "runs").notes[:2] == (
+        "values that should be JSON objects: 1 left out",
+        "1 point had no time, and got that of the conversion",
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "note"),
+    [
+        ({"type": "metric_msg", "payload": {"metric": [1]}}, "values that should be JSON objects: 1 left out"),
+        ({"type": "parameter_msg", "payload": {"param": "x"}}, "values that should be JSON objects: 1 left out"),
+        ({"type": "file_upload", "payload": {"additional_params": 1}},
+         "values that should be JSON objects: 1 left out"),
+        ({"type": "file_upload", "payload": {"upload_type": "text-sample", "file_path": "experiment.json",
+                                             "additional_params": {"step": 2**70, "fileName": "t"}}},
+         "files of the type text-sample: 1 left out"),
+    ],
+)  # fmt: skip
+def test_messages_of_comet_that_are_odd(tmp_path, message, note):
+    archive(tmp_path / "e.zip", experiment__json="{}", messages__json=json.dumps(message))
+    assert note in convert(tmp_path / "e.zip", tmp_path / "runs").notes
+
+
+def test_a_run_is_not_joined_to_one_whose_name_was_given_apart(tmp_path):
+    database(tmp_path / "a.db", [(0, '{"loss": 1}'), (0, '{"loss": 2}'), (0, '{"loss": 3}')])
+    with sqlite3.connect(tmp_path / "a.db") as file:
+        file.execute("UPDATE metrics SET run_id = id, run_name = CASE id WHEN 3 THEN 'first-2' ELSE 'first' END")
+    file.close()
+    convert(tmp_path / "a.db", tmp_path / "runs")
+    values = {
+        name: run.scalars["loss"].value.tolist() for name, run in read_logdir(tmp_path / "runs").items() if run.scalars
+    }
+    assert values == {"first": [1.0], "first-2": [2.0], "first-2-3": [3.0]}
