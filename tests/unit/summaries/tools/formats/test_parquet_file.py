@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from summaries.tools.formats import parquet_file
+from summaries.tools.formats.neptune import read_neptune
 from summaries.tools.formats.parquet_file import read_parquet
-from summaries.tools.formats.points import LeftOut
+from summaries.tools.formats.points import LeftOut, PointBatch
 
 pytest.importorskip("pyarrow", reason="an extra")
 NAN = np.nan
@@ -95,3 +96,16 @@ def test_another_file(tmp_path):
     path.write_bytes(b"nothing of the kind")
     with pytest.raises(ValueError, match=r"x\.parquet: not Parquet: "):
         list(read_parquet(str(path), LeftOut()))
+
+
+def test_runs_of_two_neptune_projects_that_have_one_id(tmp_path):
+    """An id is unique in its project only."""
+    for i, project in enumerate(("lab/a", "lab/b")):
+        pd.DataFrame({
+            "project_id": project, "run_id": "r", "attribute_path": ["loss", "n"],
+            "attribute_type": ["float_series", "int"],
+            "step": [1.0, None], "timestamp": pd.to_datetime([1_700_000_000, None], unit="s", utc=True),
+            "float_value": [float(i), None], "int_value": [None, i], "string_value": pd.array([None, None], "string"),
+        }).to_parquet(tmp_path / f"{i}_part_0.parquet")  # fmt: skip
+    batches = [item for item in read_neptune(str(tmp_path), LeftOut()) if isinstance(item, PointBatch)]
+    assert [(one.run, one.value.tolist()) for one in batches] == [("r", [0.0]), ("r-lab/b", [1.0])]
