@@ -51,7 +51,7 @@ class TableReader:
         names = [name.strip() for name in columns]  # which Ultralytics pads
         roles = [_NAMES.get(name.lower(), "") for name in names]
         if "step" not in roles:
-            roles = ["step" if name == _EPOCH else role for name, role in zip(names, roles, strict=True)]
+            roles = ["step" if name.lower() == _EPOCH else role for name, role in zip(names, roles, strict=True)]
         self._positions = {role: roles.index(role) for role in roles if role}
         self._long = "tag" in self._positions and "value" in self._positions
         if "step" not in self._positions:
