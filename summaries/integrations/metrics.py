@@ -166,7 +166,14 @@ class MetricsServer:
                     return HTTPStatus.NOT_FOUND, "the metrics are at /metrics\n"
                 return HTTPStatus.OK, metrics.text()
 
-        self._server = ThreadingHTTPServer((host, port), Handler)
+        try:
+            self._server = ThreadingHTTPServer((host, port), Handler)
+        except OSError as error:
+            reason = error.strerror or error
+            raise OSError(
+                f"nothing can listen at {host!r}, port {port}: {reason}; it must be an IPv4 address or a name of this "
+                "machine, and a port that is free"
+            ) from error
         self._server.daemon_threads = True
         self.address: str = f"http://{host}:{self._server.server_address[1]}/metrics"
         library.start()

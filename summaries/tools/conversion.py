@@ -13,6 +13,7 @@ import numpy as np
 from summaries.patterns import matcher, several
 from summaries.reading.kinds import KINDS
 from summaries.storage.credentials import without_credentials
+from summaries.storage.names import is_remote
 from summaries.storage.outputs import new_directory, new_file
 from summaries.storage.plain import at_hand
 from summaries.tools.choices import FORMATS, TARGETS
@@ -22,7 +23,7 @@ from summaries.tools.formats.json_lines import write_json_lines
 from summaries.tools.formats.log_lines import read_log
 from summaries.tools.formats.mlflow import write_mlflow
 from summaries.tools.formats.points import Facts, LeftOut, Media, PointBatch
-from summaries.tools.formats.sources import SOURCES, format_of
+from summaries.tools.formats.sources import SOURCES, format_of, has_events
 from summaries.tools.runs import read_ahead, runs_below
 from summaries.words import counted
 
@@ -120,10 +121,7 @@ def convert(
     named = target_format or _format_of_target(target_path)
     reads = source_format or format_of(source_path, prefer_events=named not in {None, "events"})
     if named is None and reads == "events":
-        raise ValueError(
-            "the target must end in .csv, .parquet or .jsonl, or be called mlruns, got "
-            f"{without_credentials(target_path)}; or name its format"
-        )
+        raise _without_format(source_path, target_path, is_named=source_format is not None)
     writes = named or "events"
     for name in (reads, writes):
         if name not in FORMATS:
@@ -152,6 +150,21 @@ def _format_of_target(path: str) -> Format | None:
     """The format that the name of a target says; None if it says none, which stands for event files."""
     name = os.path.basename(path.rstrip("/" + os.sep))
     return "mlflow" if name == "mlruns" else _TABLES.get(os.path.splitext(name)[1].lower())
+
+
+def _without_format(source: str, target: str, *, is_named: bool) -> Exception:
+    """What is wrong where both seem to be event files: the source, of an unknown format, or missing; or the target."""
+    if not (is_named or is_remote(source) or has_events(source)):
+        if not os.path.exists(source):
+            return FileNotFoundError(f"no such file or directory: {source}")
+        return ValueError(
+            "a source must be event files, or named as files of its format are, such as .csv, .db or .log, got "
+            f"{source}; or name its format"
+        )
+    return ValueError(
+        "the target must end in .csv, .parquet or .jsonl, or be called mlruns, got "
+        f"{without_credentials(target)}; or name its format"
+    )
 
 
 def _to_runs(

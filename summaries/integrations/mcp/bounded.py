@@ -29,6 +29,8 @@ _LONGEST = 300  # characters of a name or a text
 _WIDEST = 20  # items of a list inside a row
 _SMALL = 60, 5  # the same, in a row that would be too long by itself
 _DIGITS = 9  # as many as tell float32 apart
+_SECONDS = range(10**8, 10**11)  # since the epoch, from 1973 on: nine digits of these are not even seconds
+_DECIMALS = 3  # of them; float32 has none there
 
 Item = TypeVar("Item")
 
@@ -38,13 +40,15 @@ def shown(value: Any, longest: int = _LONGEST, widest: int = _WIDEST) -> Any:
 
     >>> shown({"a\x1b": [1 / 3, float("inf"), "b\n"]})
     {'a\\x1b': [0.333333333, 'inf', 'b\\n']}
+    >>> shown(1795701498.5368295)
+    1795701498.537
     """
     if isinstance(value, (bool, np.bool_, type(None))):
         return None if value is None else bool(value)
     if isinstance(value, (int, np.integer)):
         return int(value)
     if isinstance(value, (float, np.floating)):
-        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else str(float(value))
+        return _number(float(value))
     if isinstance(value, Mapping):
         rest = {"…": f"{len(value) - widest} more"} if len(value) > widest else {}
         pairs = islice(value.items(), widest)
@@ -53,6 +57,14 @@ def shown(value: Any, longest: int = _LONGEST, widest: int = _WIDEST) -> Any:
         listed = [shown(one, longest, widest) for one in value[:widest]]
         return [*listed, f"… {len(value) - widest} more"] if len(value) > widest else listed
     return printable(str(value), longest)
+
+
+def _number(value: float) -> float | str:
+    if not math.isfinite(value):
+        return str(value)
+    if _SECONDS.start <= abs(value) < _SECONDS.stop:
+        return round(value, _DECIMALS)
+    return float(f"{value:.{_DIGITS}g}")
 
 
 def page(head: Mapping[str, Any], items: Sequence[Item], cursor: str, row: Callable[[Item], Any] | None = None) -> str:

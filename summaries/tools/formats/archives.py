@@ -112,22 +112,31 @@ def has_members(path: str, members: Collection[str]) -> bool:
         return False
 
 
-def archives(path: str, members: Collection[str]) -> list[str]:
+def archives(path: str, members: Collection[str], left_out: LeftOut) -> list[str]:
     """The archives with these files: a path itself, or ZIP files and folders below it, sorted.
 
     Of a folder and the ZIP file of the same name beside it, the latter is taken.
+
+    Args:
+        path: the archive, or the directory.
+        members: the names of files that an archive has.
+        left_out: counts ZIP files of a directory without these, or broken.
 
     Raises:
         FileNotFoundError: there is none.
     """
     if not is_directory(path):
         return [path]
-    found = []
+    found: list[str] = []
+    others = 0
     for folder, _, names in files_below(path):
-        zips = (os.path.join(folder, name) for name in names if name.lower().endswith(_ENDING))
-        found += [file for file in zips if has_members(file, members)]
+        zips = [os.path.join(folder, name) for name in names if name.lower().endswith(_ENDING)]
+        whole = [file for file in zips if has_members(file, members)]
+        found += whole
+        others += len(zips) - len(whole)
         if set(names).issuperset(members) and folder + _ENDING not in found:
             found.append(folder)
     if not found:
         raise FileNotFoundError(f"no {_ENDING} file or folder with {' and '.join(members)} below {path}")
+    left_out[f"{_ENDING} files without {' and '.join(members)}, or broken"] += others
     return found

@@ -18,7 +18,7 @@ from summaries.reading.stated import value_of
 from summaries.tools.formats.archives import archives, opened
 from summaries.tools.formats.gathering import Gatherer, name_apart
 from summaries.tools.formats.media import picture_of
-from summaries.tools.formats.points import Facts, Media
+from summaries.tools.formats.points import Facts, Media, is_step, mapping, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,21 +50,20 @@ def read_clearml(path: str, left_out: LeftOut) -> Iterator[Item]:
         OSError: a file cannot be read.
     """
     taken: dict[str, str] = {}
-    for file in archives(path, MEMBERS):
+    for file in archives(path, MEMBERS, left_out):
         with opened(file) as session:
             task = session.object(MEMBERS[0])
             run_id = str(task.get("id", file))
             run = name_apart(str(task.get("name") or run_id), run_id, taken)
             yield from _events(run, session, left_out)
             comment = task.get("comment")
-            yield Facts(run, _hyperparameters(task), {"comment": comment} if isinstance(comment, str) else {})
+            yield Facts(run, _hyperparameters(task, left_out), {"comment": comment} if isinstance(comment, str) else {})
 
 
 def _events(run: str, session: Archive, left_out: LeftOut) -> Iterator[Item]:
     gatherer = Gatherer(left_out)
     for event in session.rows(MEMBERS[1], left_out):
-        kind, step, time = event.get("type"), event.get("iter"), event.get("timestamp")
-        wall_time = time / 1000 if isinstance(time, (int, float)) else float("nan")
+        kind, step, wall_time = event.get("type"), event.get("iter"), seconds(event.get("timestamp"))
         tag = f"{event.get('metric')}/{event.get('variant')}"
         if kind == _SCALAR:
             gatherer.add(run, 0 if step == _SINGLE else step, wall_time, {tag: event.get("value")})
@@ -75,18 +74,20 @@ def _events(run: str, session: Archive, left_out: LeftOut) -> Iterator[Item]:
         if kind == _PICTURE and name in session.names:
             with session.open(name) as file:
                 summary = picture_of(tag, file.read())
-        if summary is None or not isinstance(step, int):
+        if summary is None or not is_step(step):
             left_out[f"events of the type {kind}"] += 1
         else:
             yield Media(run, step, wall_time, summary)
     yield from gatherer.rest()
 
 
-def _hyperparameters(task: dict[str, Any]) -> dict[str, bool | float | str]:
+def _hyperparameters(task: dict[str, Any], left_out: LeftOut) -> dict[str, bool | float | str]:
     """The parameters by name; those of other sections with their section's name before theirs."""
     found: dict[str, bool | float | str] = {}
-    for section, parameters in (task.get("hyperparams") or {}).items():
-        for name, parameter in parameters.items():
+    for section, parameters in mapping(task.get("hyperparams"), left_out).items():
+        for name, parameter in mapping(parameters, left_out).items():
             own = name.replace("/", ".")
-            found[own if section == _GENERAL else f"{section}.{own}"] = value_of(str(parameter.get("value", "")))
+            found[own if section == _GENERAL else f"{section}.{own}"] = value_of(
+                str(mapping(parameter, left_out).get("value", ""))
+            )
     return found

@@ -19,7 +19,7 @@ from summaries.reading.stated import flat
 from summaries.tools.formats.archives import archives, opened
 from summaries.tools.formats.gathering import Gatherer, name_apart
 from summaries.tools.formats.media import picture_of
-from summaries.tools.formats.points import Facts, LeftOut, Media
+from summaries.tools.formats.points import Facts, LeftOut, Media, is_step, mapping, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ def read_comet(path: str, left_out: LeftOut) -> Iterator[Item]:
         OSError: a file cannot be read.
     """
     taken: dict[str, str] = {}
-    for file in archives(path, MEMBERS):
+    for file in archives(path, MEMBERS, left_out):
         with opened(file) as archive:
             run_id = str(archive.object(MEMBERS[0]).get("offline_id", file))
             yield from _Experiment(archive, left_out).items(run_id, taken)
@@ -90,13 +90,13 @@ class _Experiment:
                 left_out["messages without a payload"] += 1
 
     def _add(self, gatherer: Gatherer, run: str, message: dict[str, Any]) -> None:
-        metric = message.get("metric") or {}
+        metric = mapping(message.get("metric"), self._left_out)
         name, context = str(metric.get("metricName")), message.get("context")
         tag = f"{context}/{name}" if context else name
-        gatherer.add(run, metric.get("step"), _seconds(message), {tag: metric.get("metricValue")})
+        gatherer.add(run, metric.get("step"), seconds(message.get("local_timestamp")), {tag: metric.get("metricValue")})
 
     def _parameter(self, message: dict[str, Any]) -> dict[str, bool | float | str]:
-        parameter = message.get("param") or message.get("params") or {}
+        parameter = mapping(message.get("param") or message.get("params"), self._left_out)
         name = str(parameter.get("paramName"))
         if name in _OWN:
             self._left_out["parameters of Comet's own"] += 1
@@ -104,15 +104,15 @@ class _Experiment:
         return dict(flat(parameter.get("paramValue"), name.replace("|", ".")))
 
     def _file(self, run: str, message: dict[str, Any]) -> Iterator[Media]:
-        details = message.get("additional_params") or {}
+        details = mapping(message.get("additional_params"), self._left_out)
         step, kind = details.get("step"), message.get("upload_type")
         summary = self._summary(
             str(kind), str(details.get("fileName") or details.get("figName")), str(message.get("file_path"))
         )
-        if summary is None or not isinstance(step, int):
+        if summary is None or not is_step(step):
             self._left_out[f"files of the type {kind}"] += 1
         else:
-            yield Media(run, step, _seconds(message), summary)
+            yield Media(run, step, seconds(message.get("local_timestamp")), summary)
 
     def _summary(self, kind: str, tag: str, name: str) -> Summary | None:
         if name not in self._archive.names or kind not in {"visualization", "text-sample"}:
@@ -122,8 +122,3 @@ class _Experiment:
         if kind == "visualization":
             return picture_of(tag, data)
         return text("text", data.decode(errors="backslashreplace"))
-
-
-def _seconds(message: dict[str, Any]) -> float:
-    time = message.get("local_timestamp")
-    return time / 1000 if isinstance(time, (int, float)) else float("nan")

@@ -114,7 +114,7 @@ def read_csv(path: str, left_out: LeftOut) -> Iterator[Item]:
             another number of cells.
         OSError: the file cannot be read.
     """
-    for run, file in run_files(path, PATTERN, has_steps):
+    for run, file in run_files(path, PATTERN, left_out, has_steps):
         for item in _items(file, left_out):
             yield item if run == "." else item._replace(run=run if item.run == "." else f"{run}/{item.run}")
         if os.path.basename(file) in _LOGGERS and (settings := beside(os.path.dirname(file))):

@@ -12,10 +12,14 @@ from summaries.storage.plain import files_below, is_directory
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from summaries.tools.formats.points import LeftOut
+
 __all__ = ["matches", "run_files"]
 
 
-def run_files(path: str, pattern: str, fits: Callable[[str], bool] = lambda _file: True) -> list[tuple[str, str]]:
+def run_files(
+    path: str, pattern: str, left_out: LeftOut, fits: Callable[[str], bool] = lambda _file: True
+) -> list[tuple[str, str]]:
     """(run, file) of a file itself, or of all files of a directory whose names match, sorted.
 
     A run is named as its folder is, relative to the directory; where a folder has several files, as its file, too.
@@ -23,6 +27,7 @@ def run_files(path: str, pattern: str, fits: Callable[[str], bool] = lambda _fil
     Args:
         path: the file or directory.
         pattern: what the names of files are like.
+        left_out: counts files of a directory that have such a name, and are of another format, or broken.
         fits: whether a file is of the format.
 
     Raises:
@@ -30,9 +35,11 @@ def run_files(path: str, pattern: str, fits: Callable[[str], bool] = lambda _fil
     """
     if not is_directory(path):
         return [(".", path)]
-    files = [file for file in _below(path) if matches(file, pattern) and fits(file)]
+    named = [file for file in _below(path) if matches(file, pattern)]
+    files = [file for file in named if fits(file)]
     if not files:
         raise FileNotFoundError(f"no file {pattern} of this format below {path}")
+    left_out[f"files {pattern} of another format, or broken"] += len(named) - len(files)
     many = Counter(map(os.path.dirname, files))
     return [(_run(path, file, alone=many[os.path.dirname(file)] == 1), file) for file in files]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.tools.formats.points import STEPS, PointBatch
+from summaries.tools.formats.points import PointBatch, is_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,7 +47,7 @@ class Gatherer:
             wall_time: seconds since the epoch; NaN if unknown.
             values: tag → value.
         """
-        if type(step) is not int or step not in STEPS:
+        if not is_step(step):
             self._left_out["history without a step"] += 1
             return
         columns = self._runs.get(run)
@@ -130,5 +130,9 @@ def name_apart(name: str, run_id: str, taken: dict[str, str]) -> str:
     >>> taken = {}
     >>> [name_apart("a", run_id, taken) for run_id in "121"]
     ['a', 'a-2', 'a']
+    >>> name_apart("a-2", "3", taken)
+    'a-2-3'
     """
-    return name if taken.setdefault(name, run_id) == run_id else f"{name}-{run_id}"
+    while taken.setdefault(name, run_id) != run_id:
+        name = f"{name}-{run_id}"
+    return name

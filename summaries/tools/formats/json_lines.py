@@ -78,9 +78,11 @@ def read_json_lines(path: str, left_out: LeftOut) -> Iterator[Item]:
     with open_text(path) as file:
         lines, first = enumerate(file, 1), 1
         while batch := list(islice(lines, _LINES)):
-            rows = [row for number, line in batch if line.strip() for row in _rows(line, f"{path}, line {number}")]
+            numbered = [(f"{path}, line {number}", line) for number, line in batch if line.strip()]
+            rows = [(place, row) for place, line in numbered for row in _rows(line, place)]
             if rows:
-                yield from reader.points(list(zip(*rows, strict=True)), first)
+                places, points = zip(*rows, strict=True)
+                yield from reader.points(list(zip(*points, strict=True)), first, places.__getitem__)
             first += len(rows)
 
 

@@ -27,8 +27,13 @@ __all__ = ["PATTERN", "log_pattern", "read_log"]
 
 PATTERN = "*.log"
 _STEPS = ("step", "global_step", "iteration", "iter", "epoch")  # the first that a line has
-_NUMBER = r"[-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|inf(?:inity)?|nan)"
-_PAIR = re.compile(rf"([A-Za-z_][\w./-]*)(?: ?= ?|: ?)({_NUMBER})(?![\w.])(?!:\d)", re.IGNORECASE)
+# Nothing in these is tried twice (++, *+, ?+), and a name is taken also without a number after it: a line of megabytes,
+# such as a picture in base64, takes no longer for its length.
+_NUMBER = r"[-+]?(?:(?:\d[\d_]*+(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?\d++)?+|inf(?:inity)?|nan)"
+_GROUPS = r"(?:,\d[\d.]*+)*+"  # after commas, which separate thousands or are decimal: such a number is not guessed
+_END = r"(?!\w|\.\d|:\d)"  # but the full stop of a sentence may follow
+_PAIR = re.compile(rf"(?<!\w)([^\W\d][\w./-]*+)(?:(?: *+= *+|: *+)({_NUMBER}{_GROUPS}){_END})?", re.IGNORECASE)
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")  # whose m would be taken for the beginning of a name
 _TIME = re.compile(r"\W?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,6})?(?:Z|[-+]\d\d:?\d\d)?)")
 
 
@@ -67,28 +72,42 @@ def read_log(path: str, left_out: LeftOut, pattern: str | None = None) -> Iterat
         OSError: a file cannot be read.
     """
     compiled = None if pattern is None else log_pattern(pattern)
-    for run, file in run_files(path, PATTERN):
+    for run, file in run_files(path, PATTERN, left_out):
         gatherer = Gatherer(left_out)
         with open_text(file) as lines:
             for line in lines:
-                found = _pairs(line, compiled)
+                found = _pairs(_COLOUR.sub("", line), compiled, left_out)
                 name = next((name for name in _STEPS if name in found), None)
                 if name is None:
                     left_out["lines without a step"] += bool(line.strip())
                     continue
-                step = _number(found.pop(name) or "")
+                step = _step(found.pop(name) or "")
                 values = {tag: _number(text) for tag, text in found.items() if text is not None}
-                is_whole = isinstance(step, float) and step.is_integer()
-                gatherer.add(run, int(step) if is_whole else None, _seconds(line), values)
+                gatherer.add(run, step, _seconds(line), values)
                 yield from gatherer.full()
         yield from gatherer.rest()
 
 
-def _pairs(line: str, pattern: re.Pattern[str] | None) -> dict[str, str]:
-    if pattern is None:
-        return dict(_PAIR.findall(line))
-    match = pattern.search(line)
-    return match.groupdict() if match else {}
+def _pairs(line: str, pattern: re.Pattern[str] | None, left_out: LeftOut) -> dict[str, str]:
+    if pattern is not None:
+        match = pattern.search(line)
+        return match.groupdict() if match else {}
+    found: dict[str, str] = {}
+    for name, text in _PAIR.findall(line):
+        if name in found and text:  # as in "train loss: 0.5, val loss: 0.25"; a pattern tells them apart
+            left_out[f"values of {name!r}, which another in their line replaces"] += 1
+        if text:
+            found[name] = text
+    return found
+
+
+def _step(text: str) -> int | None:
+    """A step; of an integer all digits, which a float has not beyond 2**53."""
+    try:
+        return int(text)
+    except ValueError:
+        number = _number(text)
+    return int(number) if isinstance(number, float) and number.is_integer() else None
 
 
 def _number(text: str) -> float | str:

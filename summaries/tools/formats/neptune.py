@@ -38,6 +38,7 @@ _COLUMNS = ("run_id", "attribute_path", "attribute_type", "step", "timestamp", "
 _FACTS = {"float": "float_value", "int": "int_value", "string": "string_value", "bool": "bool_value"}
 _WORDS = {"datetime": "datetime_value", "string_set": "string_set_value"}  # which become text
 _NAME = "sys/name"
+_PROJECT = "project_id"
 _ROWS = 1 << 17  # at once
 
 
@@ -68,19 +69,21 @@ def read_neptune(path: str, left_out: LeftOut) -> Iterator[Item]:
         ValueError: a file is no Parquet file, or not the exporter's.
         OSError: a file cannot be read.
     """
-    files = [file for _, file in run_files(path, PATTERN, is_neptune)]
+    files = [file for _, file in run_files(path, PATTERN, left_out, is_neptune)]
     names: dict[str, str] = {}
     taken: dict[str, str] = {}
+    ids: dict[str, str] = {}  # of runs, which are unique in their project only → the project
     for file in files:
         for table in _tables(file):
-            rows = _where(table, "attribute_path", _NAME)
-            for run_id, name in zip(*(rows[column].to_pylist() for column in ("run_id", "string_value")), strict=True):
-                names[run_id] = name_apart(name or run_id, run_id, taken)
+            for project, run_id, rows in _runs(_where(table, "attribute_path", _NAME)):
+                own = name_apart(run_id, project, ids)
+                names[own] = name_apart(rows["string_value"][-1].as_py() or run_id, own, taken)
     for file in files:
         for table in _tables(file):
-            for run_id in table["run_id"].unique().to_pylist():
-                run = names.setdefault(run_id, name_apart(run_id, run_id, taken))
-                yield from _items(run, _where(table, "run_id", run_id), left_out)
+            for project, run_id, rows in _runs(table):
+                own = name_apart(run_id, project, ids)
+                run = names[own] if own in names else name_apart(own, own, taken)
+                yield from _items(run, rows, left_out)
 
 
 def _tables(file: str) -> Iterator[pa.Table]:
@@ -90,6 +93,14 @@ def _tables(file: str) -> Iterator[pa.Table]:
             raise ValueError(f"{file}: not of Neptune's exporter, which has the columns {', '.join(missing)}, too")
         for batch in parquet.iter_batches(_ROWS):
             yield pa.Table.from_batches([batch])
+
+
+def _runs(table: pa.Table) -> Iterator[tuple[str, str, pa.Table]]:
+    """Project, id and rows of each run."""
+    for project in table[_PROJECT].unique().to_pylist() if _PROJECT in table.column_names else [""]:
+        of_project = _where(table, _PROJECT, project) if _PROJECT in table.column_names else table
+        for run_id in of_project["run_id"].unique().to_pylist():
+            yield str(project), run_id, _where(of_project, "run_id", run_id)
 
 
 def _where(table: pa.Table, column: str, value: str) -> pa.Table:

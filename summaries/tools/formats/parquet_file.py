@@ -163,7 +163,7 @@ def opened_parquet(path: str) -> Any:
 def _batches(file: Any, rows: int, path: str) -> Iterator[Any]:
     try:
         yield from file.iter_batches(rows)
-    except NotImplementedError as error:
+    except (ValueError, OSError, NotImplementedError) as error:  # what pyarrow says of damaged pages names no file
         raise ValueError(f"{path}: not Parquet: {error}") from None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -28,7 +28,10 @@ __all__ = [
     "by_run",
     "integers",
     "is_missing",
+    "is_step",
+    "mapping",
     "numbers",
+    "seconds",
 ]
 
 
@@ -91,6 +94,19 @@ STEPS = range(-(2**63), 2**63)
 """What a step can be: an int64."""
 
 
+def is_step(step: object) -> TypeGuard[int]:
+    """Whether a step is an integer of 64 bits; a truth value is none."""
+    return type(step) is int and step in STEPS
+
+
+def seconds(milliseconds: object) -> float:
+    """Seconds of a time in milliseconds, both since the epoch; NaN if it is no number."""
+    try:
+        return milliseconds / 1000 if isinstance(milliseconds, (int, float)) else np.nan
+    except OverflowError:
+        return np.nan
+
+
 class LeftOut(Counter[str]):
     """What could not be carried over, and how often: "text of 'name'" → 3.
 
@@ -103,6 +119,14 @@ class LeftOut(Counter[str]):
     def notes(self) -> list[str]:
         """A sentence for each."""
         return [f"{what}: {number} left out" for what, number in self.items() if number]
+
+
+def mapping(value: object, left_out: LeftOut) -> dict[str, Any]:
+    """A value of JSON that must be an object: an empty one instead of null, and of what is none, which is counted."""
+    if isinstance(value, dict):
+        return value
+    left_out["values that should be JSON objects"] += value is not None
+    return {}
 
 
 class Numbering:
@@ -201,7 +225,7 @@ def integers(cells: Cells, where: Callable[[int], str]) -> NDArray[np.int64]:
             return cells.astype(np.int64)
         cells = cells.tolist()
     try:
-        if not any(isinstance(cell, float) for cell in cells):
+        if all(isinstance(cell, (str, int)) for cell in cells):
             return np.fromiter(map(int, cells), np.int64, len(cells))
     except (ValueError, TypeError, OverflowError):
         pass

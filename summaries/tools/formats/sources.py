@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from summaries.tools.choices import Format
     from summaries.tools.formats.points import Item, LeftOut
 
-__all__ = ["SOURCES", "Source", "format_of"]
+__all__ = ["SOURCES", "Source", "format_of", "has_events"]
 
 _EVENTS = "tfevents"  # in the name of an event file
 
@@ -77,6 +77,13 @@ def format_of(path: str, *, prefer_events: bool) -> Format:
         if found and not prefer_events:
             break
     return found or "events"
+
+
+def has_events(path: str) -> bool:
+    """Whether a local path is named as event files are, or is a directory with one."""
+    if not is_directory(path):
+        return _EVENTS in os.path.basename(path)
+    return any(_EVENTS in name for _, _, names in files_below(path) for name in names)
 
 
 def _format_in(folder: str, names: list[str]) -> Format | None:

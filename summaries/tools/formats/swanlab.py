@@ -79,7 +79,7 @@ def read_swanlab(path: str, left_out: LeftOut) -> Iterator[Item]:
         OSError: a file cannot be read.
     """
     taken: dict[str, str] = {}
-    for _, file in run_files(path, PATTERN):
+    for _, file in run_files(path, PATTERN, left_out):
         with open_bytes(file) as opened:
             if opened.read(MAGIC_BYTES) != _MAGIC:
                 raise ValueError(f"{file}: not a .swanlab file of version 2, which begins with {_MAGIC!r}")

@@ -14,7 +14,7 @@ import numpy as np
 from summaries.tools.formats.points import Numbering, PointBatch, by_run, integers, is_missing, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -51,7 +51,7 @@ class TableReader:
         names = [name.strip() for name in columns]  # which Ultralytics pads
         roles = [_NAMES.get(name.lower(), "") for name in names]
         if "step" not in roles:
-            roles = ["step" if name == _EPOCH else role for name, role in zip(names, roles, strict=True)]
+            roles = ["step" if name.lower() == _EPOCH else role for name, role in zip(names, roles, strict=True)]
         self._positions = {role: roles.index(role) for role in roles if role}
         self._long = "tag" in self._positions and "value" in self._positions
         if "step" not in self._positions:
@@ -74,24 +74,27 @@ class TableReader:
                 self._others[position] = names[position]
                 taken.add(names[position])
 
-    def points(self, columns: Sequence[Cells], first: int) -> Iterator[PointBatch]:
+    def points(
+        self, columns: Sequence[Cells], first: int, place: Callable[[int], str] | None = None
+    ) -> Iterator[PointBatch]:
         """The points of some rows.
 
         Args:
             columns: the cells of each column.
             first: the number of the first row, from 1, for errors.
+            place: where the row with an index is, for errors; by default, its number among all rows.
 
         Raises:
             ValueError: a step is no integer; or some rows have no run, and others the run ".", which would be one.
         """
         cells = {role: columns[position] for role, position in self._positions.items()}
-        step = integers(cells["step"], lambda i: f"{self._path}, row {first + i}")
+        step = integers(cells["step"], place or (lambda i: f"{self._path}, row {first + i}"))
         wall_time = np.full(len(step), np.nan)
         if "wall_time" in cells:
             wall_time, bad = numbers(cells["wall_time"])
             if bad.any():
                 self._left_out["times that are not seconds since the epoch"] += int(np.count_nonzero(bad))
-        runs = [str(cell or "") for cell in cells["run"]] if "run" in cells else None
+        runs = ["" if cell is None else str(cell) for cell in cells["run"]] if "run" in cells else None
         self._top |= {"", "."}.intersection(runs or ())
         if len(self._top) > 1:
             raise ValueError(f"{self._path}: one of the runs '' and '.' must have another name, got both")

@@ -23,7 +23,7 @@ from summaries.storage.plain import files_below, open_database
 from summaries.tools.formats.files import run_files
 from summaries.tools.formats.gathering import Gatherer, name_apart
 from summaries.tools.formats.media import histogram_of, picture
-from summaries.tools.formats.points import Facts, Media
+from summaries.tools.formats.points import Facts, Media, is_step
 
 if TYPE_CHECKING:
     import sqlite3
@@ -67,7 +67,7 @@ def read_trackio(path: str, left_out: LeftOut) -> Iterator[Item]:
         ValueError: a file is no database of Trackio's, or is broken.
         OSError: a file cannot be read.
     """
-    files = [file for _, file in run_files(path, PATTERN, is_trackio)]
+    files = [file for _, file in run_files(path, PATTERN, left_out, is_trackio)]
     for file in files:
         project = os.path.splitext(os.path.basename(file))[0]
         with open_database(file) as database:
@@ -99,7 +99,7 @@ class _Project:
         rows = self._database.execute(_METRICS.format(self._id))
         for run_id, name, timestamp, step, metrics in rows:
             run, values, wall_time = self._run(name, run_id), self._object(metrics), _seconds(timestamp)
-            if b'"_type"' in metrics if isinstance(metrics, bytes) else '"_type"' in metrics:
+            if values and (b'"_type"' in metrics if isinstance(metrics, bytes) else '"_type"' in metrics):
                 yield from self._without_media(run, step, wall_time, values)
             gatherer.add(run, step, wall_time, values)
             yield from gatherer.full()
@@ -116,22 +116,22 @@ class _Project:
     def _run(self, name: str, run_id: str) -> str:
         return name_apart(f"{self._prefix}{name}", run_id, self._taken)
 
-    def _object(self, text: str | bytes) -> dict[str, Any]:
+    def _object(self, text: object) -> dict[str, Any]:
         try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
+            found = json.loads(text)  # type: ignore[arg-type]
+        except (ValueError, RecursionError, TypeError):  # the last of NULL, or a number
             found = None
         if isinstance(found, dict):
             return found
         self._left_out["rows that are no JSON objects"] += 1
         return {}
 
-    def _without_media(self, run: str, step: int, wall_time: float, values: dict[str, Any]) -> Iterator[Media]:
+    def _without_media(self, run: str, step: object, wall_time: float, values: dict[str, Any]) -> Iterator[Media]:
         """The media of a row, which are taken out of it; others are left for the gatherer, which counts them."""
         for tag, value in list(values.items()):
             if isinstance(value, dict) and "_type" in value:
                 summary = self._summary(tag, value)
-                if summary is not None:
+                if summary is not None and is_step(step):
                     yield Media(run, step, wall_time, summary)
                 else:
                     self._left_out[f"values of {tag!r}, a {value['_type']}"] += 1
@@ -147,5 +147,5 @@ class _Project:
 def _seconds(timestamp: str) -> float:
     try:
         return datetime.fromisoformat(timestamp).timestamp()
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError, OSError):  # the last two of years far off
         return np.nan

@@ -75,11 +75,28 @@ class PointDataset(_datasets.FileSystemDataset):  # type: ignore[misc]
         """
         return _Scanner(self._tables, columns, _both(self._only, filter), batch_size or _BATCH_ROWS)
 
+    def sort_by(self, sorting: Any, **options: Any) -> Any:
+        """The rows in another order, in memory, as Arrow has them then, too; which reads fragments by itself else."""
+        return _readable(self).sort_by(sorting, **options)
+
+    def join(self, right_dataset: Any, *args: Any, **options: Any) -> Any:
+        """The rows beside those of another dataset, in memory, likewise."""
+        return _readable(self).join(_readable(right_dataset), *args, **options)
+
+    def join_asof(self, right_dataset: Any, *args: Any, **options: Any) -> Any:
+        """The rows beside the nearest of another dataset, in memory, likewise."""
+        return _readable(self).join_asof(_readable(right_dataset), *args, **options)
+
     def _tables(self, columns: Collection[str], condition: Any) -> Iterator[Any]:
         """The rows of the runs and tags that a condition leaves."""
         names = list(self._runs)
         left = sorted(int(fragment.path) for fragment in self.get_fragments(condition))
         return tables_of(self._runs, [names[i] for i in left], _Left("tag", self._wanted, condition), columns)
+
+
+def _readable(other: Any) -> Any:
+    """A dataset that Arrow reads by itself: one of points in memory."""
+    return _datasets.InMemoryDataset(other.to_table()) if isinstance(other, PointDataset) else other
 
 
 class _Scanner:

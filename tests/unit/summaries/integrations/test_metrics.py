@@ -134,6 +134,8 @@ def test_the_server(tmp_path):
     assert ask(server, method="POST")[0] == 501
     with pytest.raises(OSError, match=r"Address already in use|Only one usage"):
         MetricsServer([str(tmp_path)], port=urlsplit(server.address).port)
+    with pytest.raises(OSError, match=r"nothing can listen at '::1', port 0: .+; it must be an IPv4 address or a name"):
+        MetricsServer([str(tmp_path)], host="::1")
     server._server.shutdown()
     thread.join()
     server.close()

@@ -195,6 +195,7 @@ def test_a_conversion_that_fails_leaves_nothing(logdir, tmp_path, name, monkeypa
     [
         ("nowhere.csv", "out", {}, FileNotFoundError, "no such file or directory: nowhere.csv"),
         ("nowhere", "x.csv", {}, FileNotFoundError, "no such file or directory: nowhere"),
+        ("nowhere", "out", {}, FileNotFoundError, "no such file or directory: nowhere"),
         (
             "logs", "out", {}, ValueError,
             "the target must end in .csv, .parquet or .jsonl, or be called mlruns, got out; or name its format",
@@ -224,3 +225,17 @@ def test_what_cannot_be(logdir, monkeypatch, source, target, options, error, tex
         convert(source, target, **options)
     assert str(caught.value) == text
     assert os.listdir() == ["logs"]
+
+
+@pytest.mark.parametrize("source", ["train.txt", "."])
+def test_a_source_of_which_no_format_is_known(tmp_path, monkeypatch, source):
+    """It is not the target that is wrong then."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.txt").write_text("step=1 loss=0.5\n")
+    with pytest.raises(ValueError, match="a source must be") as caught:
+        convert(source, "out")
+    assert str(caught.value) == (
+        "a source must be event files, or named as files of its format are, such as .csv, .db or .log, "
+        f"got {source}; or name its format"
+    )
+    assert convert("train.txt", "out", source_format="log").points == 1

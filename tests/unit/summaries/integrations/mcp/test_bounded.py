@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +28,14 @@ def test_pages_together_are_all_rows_and_nothing_is_obeyed(rows):
         if not cursor:
             break
     assert [json.dumps(row) for row in found] == [json.dumps(json.loads(json.dumps(shown(row)))) for row in rows]
+
+
+def test_times_are_told_apart():
+    """Nine digits of seconds since the epoch are tens of seconds."""
+    assert shown([1_700_000_001.0, 1_700_000_004.25, 16_777_217.0, 123_456_789.0]) == [
+        1_700_000_001.0, 1_700_000_004.25, 16_777_217.0, 123_456_789.0,
+    ]  # fmt: skip
+    assert shown(np.float32(1.7e9)) == 1_700_000_000.0
 
 
 def test_rows_of_any_size_fit():

@@ -66,7 +66,7 @@ def test_objects_with_several_tags(tmp_path):
         ("[1, 2]\n", "line 1: there must be an object, got [1, 2]"),
         ('{"loss": 1, "acc": 2}\n', "line 1: there must be a 'step', got 'loss', 'acc'"),
         ("{}\n", "line 1: there must be a 'step', got nothing"),
-        ('{"step": "x", "loss": 1}\n', "row 1: a step must be an integer of 64 bits, got 'x'"),
+        ('{"step": "x", "loss": 1}\n', "line 1: a step must be an integer of 64 bits, got 'x'"),
         ("[" * 100_000, "line 1: not JSON: maximum recursion depth exceeded"),
     ],
 )
@@ -75,3 +75,10 @@ def test_what_is_no_point(tmp_path, text, message):
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - all of its text follows
         read(tmp_path / "x.jsonl")
     assert str(caught.value).startswith(f"{tmp_path / 'x.jsonl'}, {message}")
+
+
+def test_a_step_that_is_none_names_its_line(tmp_path):
+    """Not its number among points, of which a line has several."""
+    (tmp_path / "x.jsonl").write_text('{"step": 1, "a": 1, "b": 2}\n\n{"step": 1.5, "a": 1, "b": 2}\n')
+    with pytest.raises(ValueError, match=r"x\.jsonl, line 3: a step must be an integer of 64 bits, got 1\.5$"):
+        read(tmp_path / "x.jsonl")

@@ -1,12 +1,15 @@
 """Parquet: the tables of `test_tables`, with types."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from summaries.tools.formats import parquet_file
+from summaries.tools.formats.neptune import read_neptune
 from summaries.tools.formats.parquet_file import read_parquet
-from summaries.tools.formats.points import LeftOut
+from summaries.tools.formats.points import LeftOut, PointBatch
 
 pytest.importorskip("pyarrow", reason="an extra")
 NAN = np.nan
@@ -56,6 +59,27 @@ def test_a_step_that_is_none(tmp_path):
         read(tmp_path, pd.DataFrame({"step": [1.0, 1.5], "x": [1.0, 2.0]}))
 
 
+def test_a_run_may_be_the_number_zero(tmp_path):
+    rows, _ = read(tmp_path, pd.DataFrame({"run": [0, 1], "step": [1, 1], "x": [1.0, 2.0]}))
+    assert [row[0] for row in rows] == ["0", "1"]
+
+
+def test_a_decimal_step_with_a_fraction_is_not_cut(tmp_path):
+    rows, _ = read(tmp_path, pd.DataFrame({"step": [Decimal("1.0"), Decimal("2.0")], "x": [1.0, 2.0]}))
+    assert [row[2] for row in rows] == [1, 2]
+    with pytest.raises(ValueError, match=r"row 1: a step must be an integer of 64 bits, got Decimal\('1\.5'\)$"):
+        read(tmp_path, pd.DataFrame({"step": [Decimal("1.5")], "x": [1.0]}))
+
+
+def test_a_damaged_page_names_its_file(tmp_path):
+    pd.DataFrame({"step": range(20_000), "x": np.arange(20_000) / 7}).to_parquet(tmp_path / "whole.parquet")
+    data = bytearray((tmp_path / "whole.parquet").read_bytes())
+    data[2000:2400] = b"\xff" * 400
+    (tmp_path / "x.parquet").write_bytes(data)
+    with pytest.raises(ValueError, match=r"x\.parquet: not Parquet: Corrupt snappy compressed data\.$"):
+        list(read_parquet(str(tmp_path / "x.parquet"), LeftOut()))
+
+
 def test_what_pyarrow_does_not_implement(tmp_path, monkeypatch):
     """A flipped bit may make a type of a column that no program has."""
 
@@ -72,3 +96,16 @@ def test_another_file(tmp_path):
     path.write_bytes(b"nothing of the kind")
     with pytest.raises(ValueError, match=r"x\.parquet: not Parquet: "):
         list(read_parquet(str(path), LeftOut()))
+
+
+def test_runs_of_two_neptune_projects_that_have_one_id(tmp_path):
+    """An id is unique in its project only."""
+    for i, project in enumerate(("lab/a", "lab/b")):
+        pd.DataFrame({
+            "project_id": project, "run_id": "r", "attribute_path": ["loss", "n"],
+            "attribute_type": ["float_series", "int"],
+            "step": [1.0, None], "timestamp": pd.to_datetime([1_700_000_000, None], unit="s", utc=True),
+            "float_value": [float(i), None], "int_value": [None, i], "string_value": pd.array([None, None], "string"),
+        }).to_parquet(tmp_path / f"{i}_part_0.parquet")  # fmt: skip
+    batches = [item for item in read_neptune(str(tmp_path), LeftOut()) if isinstance(item, PointBatch)]
+    assert [(one.run, one.value.tolist()) for one in batches] == [("r", [0.0]), ("r-lab/b", [1.0])]

@@ -165,3 +165,115 @@ def test_logs(tmp_path):
     assert done.notes[:2] == ("lines without a step: 2 left out", "history without a step: 1 left out")
     run = read_logdir(tmp_path / "runs")["."]
     assert (run.scalars["lr"].value.tolist(), run.scalars["lr"].wall_time.tolist()) == ([0.001], [1795514400.0])
+
+
+@pytest.mark.parametrize(
+    ("line", "step", "values", "notes"),
+    [
+        ("step=9007199254740993 loss=1", 9007199254740993, {"loss": 1.0}, ()),
+        ("step=1e3 loss=1_0.5", 1000, {"loss": 10.5}, ()),
+        ("step: 1, loss: 0.5. v=1.2.3 t=12:30:01 n=12abc", 1, {"loss": 0.5}, ()),
+        ("step:   1  loss:   0.5 acc  =  1", 1, {"loss": 0.5, "acc": 1.0}, ()),
+        ("\x1b[32mstep=1\x1b[0m \x1b[1;31mloss=0.5\x1b[0m", 1, {"loss": 0.5}, ()),
+        ("step=1 \u640d\u5931=0.5", 1, {"\u640d\u5931": 0.5}, ()),
+        ("step=1 loss=0,25 n=1,234.5 lr=1,acc=1", 1, {"lr": 1.0, "acc": 1.0},
+         ("values of 'loss' that are no numbers: 1 left out", "values of 'n' that are no numbers: 1 left out")),
+        ("step=1 train loss: 0.5, val loss: 0.25", 1, {"loss": 0.25},
+         ("values of 'loss', which another in their line replaces: 1 left out",)),
+    ],
+)  # fmt: skip
+def test_what_numbers_are_like_in_a_log(tmp_path, line, step, values, notes):
+    (tmp_path / "a.log").write_text(line, encoding="utf-8")
+    done = convert(tmp_path / "a.log", tmp_path / "runs", double_precision=True)
+    scalars = read_logdir(tmp_path / "runs")["."].scalars
+    assert {tag: (series.step.tolist(), series.value.tolist()) for tag, series in scalars.items()} == {
+        tag: ([step], [value]) for tag, value in values.items()
+    }
+    assert done.notes[:-1] == notes
+
+
+def test_a_step_with_a_comma_is_not_guessed(tmp_path):
+    (tmp_path / "a.log").write_text("step=1,000 loss=0.5\n")
+    assert convert(tmp_path / "a.log", tmp_path / "runs").notes == ("history without a step: 1 left out",)
+
+
+@pytest.mark.parametrize(
+    "line", ["a" * 10**6, "a/" * 10**6, "a-b." * 10**6, "a=" + "1" * 10**6 + "x", "a=1" + ",1" * 10**6]
+)
+def test_a_long_line_of_a_log_is_passed_once(tmp_path, line):
+    """Tried at each of its characters, it would take hours."""
+    (tmp_path / "a.log").write_text(f"{line}\nstep=1 loss=0.5\n")
+    assert convert(tmp_path / "a.log", tmp_path / "runs").points == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "broken", "note"),
+    [
+        ("trackio", b"SQLite", "files *.db of another format, or broken: 1 left out"),
+        ("clearml", b"PK", ".zip files without task.json and metrics.jsonl, or broken: 1 left out"),
+        ("comet", b"PK", ".zip files without experiment.json and messages.json, or broken: 1 left out"),
+        ("csv", b"step;loss\n1;2\n", "files *.csv of another format, or broken: 1 left out"),
+    ],
+)
+def test_a_file_of_a_directory_that_cannot_be_read_is_counted(tmp_path, name, broken, note):
+    file, make = FILES[name]
+    (tmp_path / "from").mkdir()
+    make(tmp_path / "from" / file)
+    (tmp_path / "from" / f"broken{(tmp_path / file).suffix}").write_bytes(broken)
+    assert note in convert(tmp_path / "from", tmp_path / "runs").notes
+
+
+def test_rows_of_a_database_that_are_odd(tmp_path):
+    histogram = '{"h": {"_type": "trackio.histogram", "bins": [0, 1], "values": [2]}}'
+    database(tmp_path / "a.db", [(0, None), (1, 5), ("x", histogram), (None, histogram), (2, '{"loss": 1}')])
+    with sqlite3.connect(tmp_path / "a.db") as file:
+        file.execute("UPDATE metrics SET timestamp = '0001-01-01T00:00:00' WHERE step = 2")
+        file.execute("UPDATE configs SET config = NULL")
+    file.close()
+    assert set(convert(tmp_path / "a.db", tmp_path / "runs").notes) == {
+        "rows that are no JSON objects: 3 left out",
+        "values of 'h', a trackio.histogram: 2 left out",
+        "history without a step: 2 left out",
+        "1 point had no time, and got that of the conversion",
+    }
+
+
+@pytest.mark.parametrize("hyperparameters", [[1], {"General": "x"}, {"General": {"lr": "x"}}])
+def test_settings_of_clearml_that_are_none(tmp_path, hyperparameters):
+    events = [EVENT | {"value": 1, "timestamp": 10**400}]
+    archive(
+        tmp_path / "a.zip", task__json=json.dumps({"hyperparams": hyperparameters}), metrics__jsonl=json.dumps(events)
+    )
+    assert convert(tmp_path / "a.zip", tmp_path / "runs").notes[:2] == (
+        "values that should be JSON objects: 1 left out",
+        "1 point had no time, and got that of the conversion",
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "note"),
+    [
+        ({"type": "metric_msg", "payload": {"metric": [1]}}, "values that should be JSON objects: 1 left out"),
+        ({"type": "parameter_msg", "payload": {"param": "x"}}, "values that should be JSON objects: 1 left out"),
+        ({"type": "file_upload", "payload": {"additional_params": 1}},
+         "values that should be JSON objects: 1 left out"),
+        ({"type": "file_upload", "payload": {"upload_type": "text-sample", "file_path": "experiment.json",
+                                             "additional_params": {"step": 2**70, "fileName": "t"}}},
+         "files of the type text-sample: 1 left out"),
+    ],
+)  # fmt: skip
+def test_messages_of_comet_that_are_odd(tmp_path, message, note):
+    archive(tmp_path / "e.zip", experiment__json="{}", messages__json=json.dumps(message))
+    assert note in convert(tmp_path / "e.zip", tmp_path / "runs").notes
+
+
+def test_a_run_is_not_joined_to_one_whose_name_was_given_apart(tmp_path):
+    database(tmp_path / "a.db", [(0, '{"loss": 1}'), (0, '{"loss": 2}'), (0, '{"loss": 3}')])
+    with sqlite3.connect(tmp_path / "a.db") as file:
+        file.execute("UPDATE metrics SET run_id = id, run_name = CASE id WHEN 3 THEN 'first-2' ELSE 'first' END")
+    file.close()
+    convert(tmp_path / "a.db", tmp_path / "runs")
+    values = {
+        name: run.scalars["loss"].value.tolist() for name, run in read_logdir(tmp_path / "runs").items() if run.scalars
+    }
+    assert values == {"first": [1.0], "first-2": [2.0], "first-2-3": [3.0]}

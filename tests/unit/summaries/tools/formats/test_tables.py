@@ -116,3 +116,9 @@ def test_the_time_for_names_of_columns_grows_with_their_number():
     count = 1000
     TableReader(["step", *(Name(f"c{i}") for i in range(count))], "x.csv", LeftOut())
     assert Name.compared < 10 * count
+
+
+def test_the_epoch_is_the_step_in_any_case_of_its_letters():
+    """As the step is."""
+    (batch,) = TableReader(["Epoch", "Loss"], "x.csv", LeftOut()).points([["1", "2"], ["0.5", "0.25"]], 1)
+    assert (list(batch.tags), batch.step.tolist()) == (["Loss"], [1, 2])

@@ -97,6 +97,20 @@ def test_a_narrowed_dataset(logdir):
     assert narrowed.to_table(filter=field("tag") == "loss")["step"].to_pylist() == [3, 4]
 
 
+def test_sorted_and_joined(logdir):
+    """What Arrow does with a dataset without its scanner."""
+    scalars = dataset(logdir, tags="loss", runs=["a", "d"])
+    steps = scalars.sort_by([("step", "descending"), ("run", "ascending")]).to_table()["step"].to_pylist()
+    assert steps == sorted(steps, reverse=True)
+    assert len(steps) == 15
+    assert scalars.join(dataset(logdir, of="runs"), "run").to_table().num_rows == 15
+    accuracy = dataset(logdir, tags="val/acc", runs="a")
+    both = scalars.filter(field("run") == "a").join(accuracy, ["run", "step"], right_suffix="2")
+    assert both.sort_by("step").to_table().select(["value", "value2"]).to_pylist()[1] == {
+        "value": 9.0, "value2": pytest.approx(0.1),
+    }  # fmt: skip
+
+
 def test_damaged_and_growing_files(logdir):
     path = read_logdir(logdir)["a"].files[0]
     with open(path, "r+b") as file:
