@@ -52,6 +52,7 @@ _SURER = 2  # standard errors more, for a rise at the end: there are many ends t
 _START = 8  # the start is the first eighth of the run
 _ENOUGH = 10_000  # points for a level
 _LOW = 0.1  # quantile that shows that a level stays high: the minimum would be noise
+_SIGMAS_OF_LOW = 1.28  # standard deviations that this quantile of normal noise is below the median
 
 
 class LossDivergesLimits(Limits):
@@ -140,7 +141,8 @@ def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit
     cut = blocks(value, n // 3)
     best = int(np.argmin(cut.median))
     lowest = float(cut.median[best])
-    noise = sigma(changes(last))
+    # That of the last points, and of all since the best: a low median of three may be chance where points are few.
+    noise = max(sigma(changes(last)), sigma(changes(value[cut.start[best] :])))
     learnt = float(np.exp(cut.median[: best + 1].max()) - np.exp(lowest))
     least = max(limit.sigmas * noise, math.log(limit.times))
     falls = monotone_trend(block_medians(last, _BLOCKS)) < -_SURE and median(last[-3:]) < (end + lowest) / 2
@@ -308,7 +310,9 @@ def _above_its_start(signal: Signal, series: Series, limit: LossDivergesLimits) 
         return None
     sums = np.cumsum(np.append(0.0, np.log(value[:longest])))
     # Where it must be high, by how much, and its noise: late in a run that never learns, the level still moves.
-    for high, times, noise in ((rest, _TIMES, max(sigma(late), bend(late))), (late, _TIMES_LATE, bend(late))):
+    # A point near zero is far below in logarithms: the noise is that of the lower points, if it is larger.
+    below = (end - float(np.quantile(late, _LOW))) / _SIGMAS_OF_LOW
+    for high, times, noise in ((rest, _TIMES, max(sigma(late), bend(late), below)), (late, _TIMES_LATE, bend(late))):
         top, low = float(block_medians(high, 8).max()), float(np.quantile(high, _LOW))
         length = 1 if high is rest else max(longest // 2, 2)
         while length <= longest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -211,7 +210,7 @@ def _much_worse(value: Floats, limit: LossNotDecreasingLimits) -> Ints:
     worse: Ints = (value > limit.times * value[0]).nonzero()[0]
     if not len(worse) or value.min() <= 0:
         return worse[:0]
-    noise = sigma(changes(np.log(value))) / math.sqrt(2)
+    noise = sigma(changes(np.log(value)))  # of the difference of two points: the first may be low by chance, too
     beyond: Bools = np.log(value[worse] / value[0]) > limit.sigmas * noise
     return worse[beyond]
 

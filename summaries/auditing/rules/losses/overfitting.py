@@ -88,7 +88,8 @@ def _rises_for_good(cut: Blocks, values: Floats, rise: float, error: float, limi
         and rise >= max(_PART * limit.min_rise * lowest, limit.sigmas * error)
     ):
         return True  # whatever its course, also if it rises from the first one on
-    if (rises or never_back) and rise >= max(2 * least, limit.sigmas / 2 * error):
+    # Where levels are points, none after the lowest one is lower: that says nothing, and they have to leave the noise.
+    if (rises or never_back) and rise >= max(2 * least, limit.sigmas / 2 * max(error, bend(since))):
         return True
     if since[-(len(since) // 3) :].min() < level[best] + rise / _BACK:
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from summaries.auditing.rules.losses.divergence import loss_diverges
 from summaries.auditing.rules.losses.warm_restarts import explained_by_rate
 from summaries.auditing.rules.progress import rate_in_words, validations
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.auditing.signals.objectives import on_the_axis_of
 from summaries.auditing.statistics.course import largest_rise
 from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
 from summaries.robust import median
@@ -24,6 +26,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("loss")
 _BOTH = 2.0  # errors of a level, that each of two curves must have risen by
+_OF_SIGMA = 1.16  # times the scatter over √n: the standard error of a robust estimate of it from n points
 
 
 class UnstableTrainingLimits(Limits):
@@ -51,10 +54,15 @@ def unstable_training(run: Signals, limit: UnstableTrainingLimits) -> Hits:
                 yield hit
                 return
     accuracies = [one for one in validations(run) if "acc" in one.tag.lower() and len(one.finite) >= limit.min_points]
-    restless = (_restless(run, one) for one in accuracies if _is_restless(one, limit.accuracy, 1.0))
+    restless = (_restless(run, one) for one in accuracies if _is_restless(one, limit.accuracy * _best(one), 1.0))
     hit = next(restless, None) or (_rises(run, loss, limit) if validations(run) else None)
     if hit is not None:
         yield hit
+
+
+def _best(accuracy: Signal) -> float:
+    """What an accuracy is at best: 1, or 100 where it is told in percent."""
+    return 100.0 if accuracy.finite.value.max() > 1 else 1.0
 
 
 def _rises(run: Signals, loss: Signal, limit: UnstableTrainingLimits) -> Hit | None:
@@ -86,6 +94,8 @@ def _relapses(run: Signals, signal: Signal, loss: Signal, limit: UnstableTrainin
     first = int(np.searchsorted(series.step, low.first))
     if not low.value < high.value or explained_by_rate(run, series, first, n - 1, n - 1):
         return None
+    if not stays and not _rises_with(loss, on_the_axis_of(series, loss.finite), (low, high), limit.hump * learnt):
+        return None
     how = "" if stays else ", and comes back"
     return Hit(
         (Shift.of(low, high, "rises"), f" since step {low.first}, {loss.tag} rises with it{how}{rate_in_words(run)}"),
@@ -93,6 +103,13 @@ def _relapses(run: Signals, signal: Signal, loss: Signal, limit: UnstableTrainin
         series.step[first:],
         {"best": low.value, "highest": high.value},
     )
+
+
+def _rises_with(loss: Signal, series: Series, steps: tuple[Level, Level], least: float) -> bool:
+    """Whether a loss rises between the steps of two levels of its validation: by chance, each has a hump."""
+    ends = (np.searchsorted(series.step, (one.first, one.last + 1)).tolist() for one in steps)
+    low, high = (median(series.value[max(min(first, last - 1), 0) : max(last, 1)]) for first, last in ends)
+    return high - low > max(least, SURE * loss.descent.error)
 
 
 def _level(tag: str, series: Series, at: int, levels: int) -> Level:
@@ -122,9 +139,16 @@ def _swings(run: Signals, signal: Signal, loss: Signal, limit: UnstableTrainingL
 
 
 def _is_restless(signal: Signal, least: float, better: float) -> bool:
-    """Whether the second half scatters from point to point by more than this, and does not become better."""
+    """Whether the second half scatters from point to point by more than this, surely, and does not become better.
+
+    Half of a short curve cannot tell the latter; it is told by the whole.
+    """
     curve = signal.descent
-    return curve.jitter > least > 0 and better * curve.since(1 / 2).trend < SURE / 2
+    late = curve.since(1 / 2)
+    surely = 1 - _OF_SIGMA / math.sqrt(len(late.values))
+    if not surely * curve.jitter > least > 0:
+        return False
+    return better * (late if len(late.values) >= LEVELS else curve).trend < SURE / 2
 
 
 def _restless(run: Signals, signal: Signal) -> Hit:

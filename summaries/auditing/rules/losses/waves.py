@@ -9,7 +9,7 @@ import numpy as np
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.statistics.descent import LEVELS, autocorrelation
-from summaries.robust import block_medians, sigma
+from summaries.robust import block_medians, sigma, stretch_medians
 
 if TYPE_CHECKING:
     from summaries.arrays import Floats
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset("loss")
+_PARTS = 4  # of a period: enough to see it rise and fall
 _PERIODS = 6  # at least: fewer may be restarts of a rate that is not logged
 
 
@@ -43,6 +44,8 @@ def epoch_waves(run: Signals, limit: WavesLimits) -> Hits:
     like = autocorrelation(rest)
     period = _period(like, limit.alike)
     if not period or like[1] < limit.smooth or sigma(rest) < limit.size or _is_of_a_rate(run, period, limit.alike):
+        return
+    if not _rises(series.value, period, sigma(rest)):
         return
     steps = int(np.median(np.diff(series.step))) * period
     yield Hit(
@@ -71,6 +74,14 @@ def _period(like: Floats, alike: float) -> int:
     begin = int(unlike[0])
     period = begin + int(np.argmax(once[begin:]))
     return period if like[period] >= alike and like[2 * period] >= alike / 2 else 0
+
+
+def _rises(value: Floats, period: int, scatter: float) -> bool:
+    """Whether a positive loss rises in each period, by as much as it scatters: in stairs, it falls where one begins."""
+    periods = len(value) / period
+    parts = stretch_medians(value, min(int(_PARTS * periods), len(value)))
+    rises = np.diff(np.log(np.maximum(parts, np.finfo(float).tiny)))
+    return bool(rises[rises > 0].sum() > scatter * periods)
 
 
 def _is_of_a_rate(run: Signals, period: int, alike: float) -> bool:

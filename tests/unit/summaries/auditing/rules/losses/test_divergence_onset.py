@@ -38,3 +38,16 @@ def test_a_climb_hides_no_error_in_its_last_points():
     assert finding("GL304", loss=loss).severity.name == "INFO"
     loss[-8:] = 9.0
     assert finding("GL304", loss=loss).severity.name == "ERROR"
+
+
+def test_first_points_near_zero_are_no_level():
+    """A fine-tuning that is nearly done when it begins: in logarithms, a first point that is low by chance is far."""
+    loss = np.abs(0.4 + 0.1 * np.random.default_rng(26).standard_normal(120))
+    assert "GL304" not in codes(train__loss=loss)
+
+
+def test_a_few_points_near_zero_are_no_best_level():
+    """Three low points of many are chance, however little the last tenth scatters."""
+    loss = np.clip(0.4 + 0.1 * np.random.default_rng(0).standard_normal(300), 0.2, 0.6)
+    loss[130:145:2], loss[-30:] = 0.08, 0.38 + 0.01 * np.sin(np.arange(30))
+    assert "GL304" not in codes(train__loss=loss)

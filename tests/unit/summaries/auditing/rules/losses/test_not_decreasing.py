@@ -1,7 +1,7 @@
 """GL303 at its edges: how few points tell, what noise can hide, and which validations show that nothing is learnt."""
 
 import numpy as np
-from audits.audited import finding
+from audits.audited import codes, finding
 
 
 def test_a_flat_loss_is_a_note_where_its_noise_could_hide_a_decrease():
@@ -96,3 +96,10 @@ def test_opponents_that_both_rest():
     assert found.message.endswith("; nor does loss_G")
     moving = 0.7 + 0.1 * np.sin(np.arange(100) / 9)
     assert finding("GL303", loss_D=1.386 + still, loss_G=moving) is None
+
+
+def test_a_first_point_that_is_low_by_chance_is_no_start():
+    """The difference of two points has the noise of both."""
+    for seed in (26, 84, 125, 127, 138):
+        loss = 0.3 * np.random.default_rng(seed).gamma(2.0, 0.5, 150)
+        assert "GL303" not in codes(loss=loss)

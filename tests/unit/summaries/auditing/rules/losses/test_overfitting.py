@@ -1,6 +1,7 @@
 """GL305: what is said of an overfit, and what shows that a rise is no chance."""
 
 import numpy as np
+import pytest
 from audits.audited import codes, finding
 from labelled import runs as labelled
 
@@ -69,3 +70,12 @@ def test_a_training_loss_is_told_from_before_a_jump():
         found.message == "val/loss rises from 0.5 to 1.3 since step 60, while train/loss falls from 0.3016 to 0.04218"
     )
     assert finding("GL305", train__loss=ends_higher, val__loss=validation) is None
+
+
+@pytest.mark.parametrize("seed", [251, 495, 550])
+def test_the_lowest_of_a_few_noisy_validations_is_chance(seed):
+    """Where each level is a point, none after the lowest one is lower, and that shows nothing."""
+    epoch, rng = np.arange(20), np.random.default_rng(seed)
+    training = 0.5 * np.exp(-epoch / 7) + 0.2 + 0.03 * rng.standard_normal(20)
+    validation = 0.45 + 0.15 * np.exp(-epoch / 4) + 0.05 * rng.standard_normal(20)
+    assert "GL305" not in codes(train_loss=training, val_loss=validation)

@@ -57,3 +57,22 @@ def test_a_training_loss_that_only_rises_beside_accuracies():
     found = finding("GL315", loss=rises, test_acc=np.full(48, 0.6))
     assert found.message.startswith("loss rises from about 0.8019 to about 5.569")
     assert finding("GL315", loss=FALL, test_acc=np.full(48, 0.6)) is None
+
+
+def test_an_accuracy_in_percent_swings_by_percents():
+    swings = np.where(N % 3, 50.0, 55.0)
+    assert finding("GL315", train__loss=FALL, val__loss=FALL, val__acc=swings) is None
+    found = finding("GL315", train__loss=FALL, val__loss=FALL, val__acc=8 * (swings - 45))
+    assert "val/acc swings between 40 and 80" in found.message
+
+
+def test_humps_at_different_times_are_no_hump_of_both():
+    early, late = (np.where((N - first) // 12, 0, 1.5) for first in (9, 29))
+    assert finding("GL315", train__loss=FALL + early, val__loss=FALL + late) is None
+
+
+@pytest.mark.parametrize("seed", [1, 28])
+def test_a_few_noisy_validations_do_not_swing_while_they_fall(seed):
+    epoch, rng = np.arange(14), np.random.default_rng(seed)
+    train, validation = (1.1 - 0.5 * epoch / 14 + 0.05 * rng.standard_normal(14) for _ in range(2))
+    assert finding("GL315", train__loss=train, val__loss=validation) is None
