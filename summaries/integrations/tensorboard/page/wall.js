@@ -347,11 +347,12 @@ export class Wall {
     const runs = this.ledger.runs.filter((row) => !row.reading && chosen.test(row.name));
     const isSame = runs.length === this.runs.length;
     if (changed.size > 0 || !isSame) {
-      asked("tags").then(({ tags }) => {
-        if (isSame && tags.length === this.tags.length) return;
+      const take = (/** @type {{ tags: [string, number][] }} */ { tags }) => {
+        if (!this.element.isConnected || (isSame && tags.length === this.tags.length)) return;
         this.tags = tags;
         this.choose();
-      });
+      };
+      asked("tags").then(take, () => {}); // the next change asks again
     }
     if (!isSame) return;
     this.runs = runs;
