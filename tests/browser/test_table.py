@@ -171,6 +171,23 @@ def test_a_brush_filters_and_a_click_lets_all_pass_again(page):
     assert len(rows(page)) == RUNS
 
 
+def test_the_scatter_is_as_large_as_what_it_shows(browser, tmp_path, screenshots):
+    for k, lr in enumerate((0.1, 0.2, 0.3, None)):
+        with SummaryWriter(tmp_path / f"run{k}") as writer:
+            if lr is not None:
+                writer.add_hparams({"lr": lr}, {"loss": lr})
+            writer.add_scalar("loss", 1000.0 if lr is None else lr, 1)  # far away, and without a learning rate
+    with serving(tmp_path) as viewer, looking(browser, viewer, 4, screenshots / "table_scatter.png") as page:
+        page.get_by_role("link", name="Table", exact=True).click()
+        page.get_by_label("Across", exact=True).select_option("parameter:lr")
+        page.get_by_label("Up", exact=True).select_option("last:loss")
+        points = page.locator(".scatter circle")
+        assert soon(page, lambda: points.count() == 3)
+        heights = [float(points.nth(k).get_attribute("cy")) for k in range(3)]
+        assert heights[0] - heights[2] > 150  # CSS pixels of 240
+        assert "1,000" not in page.locator(".scatter .tick").all_inner_texts()
+
+
 def test_the_scatter_picks_and_brushes(page):
     page.get_by_label("Across", exact=True).select_option("parameter:lr")
     page.get_by_label("Up", exact=True).select_option("last:val/loss")

@@ -158,6 +158,10 @@ def test_the_mean_of_runs_that_are_alike(page):
     last = np.exp(-(STEPS - 100) / 500)
     assert values(wall.locator("figure").first)[1]["all"] == pytest.approx(1.5 * last + 0.1, rel=1e-2)
     assert "over=%2F%5Bab%5D%2F" in address(page)
+    assert page.get_by_role("button", name="Time", exact=True).is_disabled()  # means lie over steps
+    page.get_by_label("Mean over").fill("")
+    page.get_by_role("button", name="Time", exact=True).click()
+    assert "x=time" in address(page)
 
 
 def test_what_is_saved_of_a_chart(page, logdir):
@@ -243,6 +247,69 @@ def test_a_zoom_is_undone_and_a_link_has_it(page):
     assert zoomed(page) == []
 
 
+def written(page):
+    """What is written on canvases from now on: a function that tells the texts."""
+    page.evaluate(
+        """() => {
+          const write = CanvasRenderingContext2D.prototype.fillText;
+          window.written = [];
+          CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+            window.written.push(text);
+            return write.call(this, text, ...place);
+          };
+        }"""
+    )
+    return lambda: page.evaluate("window.written.splice(0)")
+
+
+def test_ticks_of_a_zoom_are_told_apart(browser, tmp_path, screenshots):
+    first = 123_400  # all steps here are 123.4k in four digits
+    with SummaryWriter(tmp_path / "long") as writer:
+        for step in range(50):
+            writer.add_scalar("loss", 1e6 + step % 2, first + step, 1.79e9 + 86400 * (step > 0) + step)
+    with serving(tmp_path) as viewer, looking(browser, viewer, 1, screenshots / "viewer_ticks.png") as page:
+        figure = open_wall(page).locator("figure").first
+        texts = written(page)
+        zoom(page, figure, 0.2, 0.3)
+        page.get_by_role("button", name="Zoom in").click()
+        steps = set()
+        assert soon(page, lambda: steps.update(text for text in texts() if text.startswith("123")) or len(steps) > 1)
+        assert all(re.fullmatch(r"123,4\d\d", text) for text in steps)  # whole steps, each with all its digits
+        open_wall(page, x="time", **{"from": 86_410, "to": 86_415})
+        assert soon(page, lambda: {"1 d 0 h 0 min 10 s", "…11 s", "…12 s"} <= set(texts()))  # not all "1 d"
+
+
+def test_a_chart_that_no_chosen_run_has_says_so(page):
+    wall = open_wall(page, tags="/img/")
+    page.get_by_label("Runs that match").fill("nothing like it")
+    assert soon(page, lambda: wall.locator(".plot").all_inner_texts() == ["None of these runs has this tag."])
+    page.get_by_label("Runs that match").fill("")
+    assert soon(page, lambda: wall.locator("figure .uplot canvas").count() == 1)
+
+
+@pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")
+def test_a_run_that_ended_has_no_value_after_that(browser, tmp_path, screenshots):
+    for name, steps in (("longest", 10_000), ("short", 100), ("broken", 10_000), ("also", 10_000)):
+        with SummaryWriter(tmp_path / name) as writer:
+            for step in range(0, steps, 10):
+                value = float("nan") if (name, step > 500) == ("broken", True) else steps + len(name)
+                writer.add_scalar("loss", value, step, 1.79e9 + step)
+    with serving(tmp_path) as viewer, looking(browser, viewer, 4, screenshots / "viewer_ended.png") as page:
+        figure = open_wall(page).locator("figure").first
+        names = figure.locator(".readout bdi")
+        assert names.all_inner_texts() == ["longest", "also", "short", "broken"]  # what is no number comes last
+        box = figure.locator(".u-over").bounding_box()
+        page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 60)
+        assert soon(page, lambda: set(names.all_inner_texts()) == {"longest", "also", "broken"})
+        step = re.fullmatch(r"step ([\d,]+)", figure.locator(".readout .at").inner_text())[1]
+        assert int(step.replace(",", "")) % 10 == 0  # a step that there is
+        page.mouse.move(box["x"] + 0.002 * box["width"], box["y"] + 60)
+        assert soon(page, lambda: "short" in names.all_inner_texts())
+        zoom(page, figure, 0.3, 0.4)
+        page.mouse.move(1, 1)
+        assert soon(page, lambda: figure.locator(".readout .at").inner_text() == "last in sight")
+
+
 def test_pins_stay_above_and_in_the_link(page):
     wall = open_wall(page)
     wall.get_by_role("button", name="Pin", exact=True).nth(1).click()
@@ -292,6 +359,14 @@ def test_a_run_that_grows_and_one_that_comes(browser, tmp_path, screenshots):
         grown = lambda: 77.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731
         assert soon(page, grown)
         assert figure.count() == 1
+        texts = written(page)
+        for step in range(STEPS, 2 * STEPS, 500):
+            with SummaryWriter(tmp_path / "a") as writer:
+                writer.add_scalar("val/loss", 66.0, step + 500, 1.79e9 + step)
+        assert soon(page, lambda: "6,000" in texts())  # the axis grows as well
+        with SummaryWriter(tmp_path / "a") as writer:
+            writer.add_scalar("val/loss/new", 1.0, 2 * STEPS, 1.79e9 + 2 * STEPS)
+        assert soon(page, lambda: "val/loss/new" in wall.locator("h3").all_inner_texts())
         with SummaryWriter(tmp_path / "z") as writer:
             writer.add_scalar("val/loss", 88.0, STEPS, 1.79e9 + STEPS)
         came = lambda: 88.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731

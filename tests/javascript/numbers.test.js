@@ -4,16 +4,18 @@ import test from "node:test";
 import {
   counted,
   duration,
+  durations,
   number,
   rounded,
   stepRange,
   tick,
+  ticks,
   whole,
 } from "../../summaries/auditing/report/page/numbers.js";
 
 /** A function gives these texts: [argument, text], …. */
 function gives(read, cases) {
-  for (const [value, text] of cases) assert.equal(read(value), text, `of ${value}`);
+  for (const [value, text] of cases) assert.deepEqual(read(value), text, `of ${value}`);
 }
 
 test("a number has four significant digits", () => {
@@ -74,6 +76,75 @@ test("a tick is short", () => {
     [0.001, "0.001"],
     [0.0005, "5e−4"],
     [-2e-20, "−2e−20"],
+  ]);
+});
+
+test("ticks of one axis are told apart", () => {
+  gives(ticks, [
+    [
+      [0, 50_000, 100_000],
+      ["0", "50k", "100k"],
+    ],
+    [
+      [123_450, 123_455, 123_460],
+      ["123,450", "123,455", "123,460"],
+    ],
+    [
+      [123_400, 123_450],
+      ["123,400", "123,450"],
+    ], // not 123.5k, which it is not
+    [[123_456], ["123,456"]],
+    [
+      [1.0000025, 1.000005],
+      ["1.0000025", "1.000005"],
+    ],
+    [
+      [1e6, 1e6 + 0.05, 1e6 + 0.1],
+      ["…000", "…000.05", "…000.1"],
+    ],
+    [
+      [-123_456, -123_455],
+      ["−123,456", "−123,455"],
+    ],
+    [
+      [1.0001e-4, 1.0002e-4],
+      ["1.0001e−4", "1.0002e−4"],
+    ],
+    [
+      [0.1, 0.2, 0.1 + 0.2],
+      ["0.1", "0.2", "0.3"],
+    ],
+    [
+      [1e-9, 0, 1e9],
+      ["1e−9", "0", "1G"],
+    ],
+    [
+      [1, null, 10],
+      ["1", "", "10"],
+    ],
+    [[], []],
+  ]);
+});
+
+test("ticks of time are told apart", () => {
+  gives(durations, [
+    [
+      [0, 3600, 7200],
+      ["0 s", "1 h", "2 h"],
+    ],
+    [
+      [12_300, 12_310],
+      ["3 h 25 min 0 s", "…10 s"],
+    ],
+    [
+      [12_310, 12_310.5],
+      ["3 h 25 min 10 s", "…10.5 s"],
+    ],
+    [
+      [98_700, 98_710],
+      ["1 d 3 h 25 min 0 s", "…10 s"],
+    ],
+    [[], []],
   ]);
 });
 

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { alike, grouped, matching, nearest } from "../../summaries/integrations/tensorboard/page/wall_data.js";
+import {
+  alike,
+  falling,
+  grouped,
+  matching,
+  nearest,
+  reaches,
+} from "../../summaries/integrations/tensorboard/page/wall_data.js";
 
 test("text is looked for in any case, a pattern between slashes as it is", () => {
   assert.ok(matching("LOSS").test("train/loss"));
@@ -47,4 +54,18 @@ test("runs are alike without what a search matches in their names", () => {
   assert.deepEqual([...(alike(["a.1", "a.2"], "a.") ?? [])].length, 2);
   assert.deepEqual([...(alike(["seed=0", "seed=1"], "/seed=./") ?? [])], [["all", ["seed=0", "seed=1"]]]);
   assert.equal(alike(names, " "), null);
+});
+
+test("after its end, a run has no value", () => {
+  const steps = [0, 1, 2, 3];
+  assert.ok(reaches(steps, 3.5, 0));
+  assert.ok(!reaches(steps, 5, 0));
+  assert.ok(reaches(steps, 5, 2));
+  assert.ok(!reaches(steps, -2, 0));
+  assert.ok(reaches(steps, null, 0));
+  assert.ok(!reaches([7], 9, 1));
+});
+
+test("the largest value comes first, and what is no number last", () => {
+  assert.deepEqual([1, NaN, 3, NaN, Infinity, 2, Infinity].sort(falling), [Infinity, Infinity, 3, 2, 1, NaN, NaN]);
 });

@@ -1,7 +1,7 @@
 // Plots in SVG: scales with axes, one for curves over steps, and one for the runs at each value of a hyperparameter.
 
 import { svg } from "./elements.js";
-import { number, tick } from "./numbers.js";
+import { number, ticks } from "./numbers.js";
 import { logTicks, roundTicks } from "./ticks.js";
 
 /** @import { Interval, Range } from "./types.js" */
@@ -51,10 +51,11 @@ function extremes(values) {
  * Lines and labels for the ticks of the y axis.
  * @type {(axis: Axis, width: number) => SVGElement[]}
  */
-function yAxis({ y, ticks }, width) {
-  return ticks.flatMap((value) => [
+function yAxis({ y, ticks: values }, width) {
+  const texts = ticks(values);
+  return values.flatMap((value, k) => [
     svg("line", { class: "grid", x1: SIDE, x2: width, y1: y(value), y2: y(value) }),
-    svg("text", { class: "tick", x: SIDE - EDGE, y: y(value) + 4, "text-anchor": "end" }, tick(value)),
+    svg("text", { class: "tick", x: SIDE - EDGE, y: y(value) + 4, "text-anchor": "end" }, texts[k]),
   ]);
 }
 
@@ -77,11 +78,12 @@ export function curvesPlot(lines, width, height) {
   /** @param {number} step */
   const x = (step) => SIDE + ((width - SIDE - EDGE) * (step - first)) / (last - first || 1);
   const steps = roundTicks(first, last).filter((step) => Number.isInteger(step));
+  const texts = ticks(steps);
   return svg(
     "svg",
     { class: "curves", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "The metric of all runs" },
     yAxis(axis, width),
-    steps.map((step) => xLabel(tick(step), x(step), height)),
+    steps.map((step, k) => xLabel(texts[k], x(step), height)),
     lines.map(({ step, value, color, key, name }) => {
       const d = path(step.map(x), value, axis.y);
       return svg("path", { d, stroke: `var(--line-${color})`, "data-key": key }, svg("title", {}, name));

@@ -2,7 +2,7 @@
 
 import { aligned, notFinite, ordered, placed } from "./columns.js";
 import { drawMarks, drawNotFinite, FLAG_HEIGHT } from "./marks.js";
-import { duration, number, tick, whole } from "./numbers.js";
+import { duration, durations, number, ticks, whole } from "./numbers.js";
 import { color } from "./theme.js";
 import { asinhTicks, logRange, logTicks } from "./ticks.js";
 import { uPlot } from "./uplot/uPlot.iife.min.js";
@@ -18,6 +18,8 @@ const LINE_COLORS = 8;
 const DASHES = [undefined, [7, 3], [2, 3], [8, 3, 2, 3]]; // of the first eight curves, of the next eight, …
 const OUTLIERS = 0.01; // the share of values on each side that clipping may leave out
 const SHARES = new Set(["clipped", "clipped_fraction", "zero_fraction"]);
+// Distances between ticks of an axis of steps: whole ones.
+const STEP_TICKS = Array.from({ length: 19 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 const [MINUTE, HOUR, DAY] = [60, 3600, 86400];
 // Distances between ticks of a time axis, in seconds: round in minutes, hours and days.
 const TIME_TICKS = [
@@ -35,8 +37,8 @@ export function baseOptions(view, width, height, marks) {
   const axis = { stroke: () => color("soft"), grid: { stroke: () => color("grid"), width: 1 }, ticks: { show: false } };
   const xAxis =
     view.mode === "step"
-      ? { values: ticksBy(tick), space: 70, ...(view.log ? logAxis(logTicks) : {}) }
-      : { values: ticksBy(duration), space: 110, incrs: TIME_TICKS, ...(view.log ? logAxis(logTicks) : {}) };
+      ? { values: ticksBy(ticks), space: 70, incrs: STEP_TICKS, ...(view.log ? logAxis(logTicks) : {}) }
+      : { values: ticksBy(durations), space: 110, incrs: TIME_TICKS, ...(view.log ? logAxis(logTicks) : {}) };
   return {
     width,
     height,
@@ -44,7 +46,7 @@ export function baseOptions(view, width, height, marks) {
     scales: { x: { time: false, range: () => view.range, distr: view.log ? 3 : 1 } },
     axes: [
       { ...axis, ...xAxis, size: 28 },
-      { ...axis, size: SIDE, values: ticksBy(tick) },
+      { ...axis, size: SIDE, values: ticksBy(ticks) },
     ],
     cursor: {
       y: false,
@@ -72,9 +74,9 @@ export function baseOptions(view, width, height, marks) {
   };
 }
 
-/** @type {(text: (value: number | null) => string) => (u: uPlotClass, values: number[]) => string[]} */
-function ticksBy(text) {
-  return (_u, values) => values.map(text);
+/** @type {(texts: (values: number[]) => string[]) => (u: uPlotClass, values: number[]) => string[]} */
+function ticksBy(texts) {
+  return (_u, values) => texts(values);
 }
 
 /**

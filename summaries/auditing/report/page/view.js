@@ -24,8 +24,7 @@ export class View {
     this.onzoom = () => {};
     /** @type {(finding: Finding) => void} */
     this.onpick = () => {};
-    /** @type {Range} */
-    this.full = low < high ? [low, high] : [low - 0.5, high + 0.5];
+    this.full = wide([low, high]);
     this.range = this.full;
   }
 
@@ -42,6 +41,19 @@ export class View {
     const [min, max] = this.range;
     for (const chart of this.charts) chart.setScale("x", { min, max });
     this.onzoom(this.isZoomed);
+  }
+
+  /**
+   * What there is in all has changed: who sees everything goes on doing so, and who has zoomed sees the same.
+   * @param {Range} extent
+   */
+  extend(extent) {
+    const { isZoomed } = this;
+    this.full = wide(extent);
+    if (isZoomed) return;
+    this.range = this.full;
+    const [min, max] = this.range;
+    for (const chart of this.charts) chart.setScale("x", { min, max });
   }
 
   /**
@@ -106,6 +118,14 @@ export class View {
     for (const chart of this.charts) chart.destroy();
     this.charts.clear();
   }
+}
+
+/**
+ * A range that is not empty.
+ * @type {(range: Range) => Range}
+ */
+function wide([low, high]) {
+  return low < high ? [low, high] : [low - 0.5, high + 0.5];
 }
 
 /**

@@ -1,7 +1,7 @@
 // Bounds for clipping: a run's gradient norms over steps and their distribution, with the bound as a line to drag.
 
 import { el, select } from "../../../auditing/report/page/elements.js";
-import { number, tick, whole } from "../../../auditing/report/page/numbers.js";
+import { number, tick, ticks, whole } from "../../../auditing/report/page/numbers.js";
 import { color, whenLooksChange } from "../../../auditing/report/page/theme.js";
 import { logTicks, roundTicks } from "../../../auditing/report/page/ticks.js";
 import { clipTo, emptied, placeIn, scaleOf, stroke, writeLike } from "./canvas.js";
@@ -247,7 +247,10 @@ class Bound {
       ctx.fillText(tick(value), box.left - 9, y);
     }
     writeLike(ctx, FONT_SIZE, "center", "top");
-    for (const at of roundTicks(...steps, Math.max(box.width / 90, 2), 1)) ctx.fillText(tick(at), x(at), bottom);
+    const places = roundTicks(...steps, Math.max(box.width / 90, 2), 1);
+    ticks(places).forEach((text, k) => {
+      ctx.fillText(text, x(places[k]), bottom);
+    });
     writeLike(ctx, FONT_SIZE, "left", "top");
     ctx.fillText("share of steps", box.right, bottom);
   }

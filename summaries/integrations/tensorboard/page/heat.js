@@ -2,7 +2,7 @@
 
 import { drawing, el } from "../../../auditing/report/page/elements.js";
 import { distinct, shortened } from "../../../auditing/report/page/names.js";
-import { tick } from "../../../auditing/report/page/numbers.js";
+import { ticks } from "../../../auditing/report/page/numbers.js";
 import { picture } from "../../../auditing/report/page/shades.js";
 import { color, whenLooksChange } from "../../../auditing/report/page/theme.js";
 import { roundTicks } from "../../../auditing/report/page/ticks.js";
@@ -164,12 +164,14 @@ export class Heat {
     const bottom = box.top + box.height;
     writeLike(ctx, FONT_SIZE, "center", "top");
     ctx.fillStyle = color("soft");
-    for (const step of roundTicks(...this.view.range, Math.max(box.width / 80, 2), 1)) {
-      const text = tick(step);
+    const steps = roundTicks(...this.view.range, Math.max(box.width / 80, 2), 1);
+    const texts = ticks(steps);
+    steps.forEach((step, k) => {
+      const text = texts[k];
       const most = box.left + box.width + RIGHT - ctx.measureText(text).width / 2;
       ctx.fillRect(Math.round(x(step)), bottom, 1, 4);
       ctx.fillText(text, Math.min(x(step), most), bottom + 7);
-    }
+    });
   }
 
   /**

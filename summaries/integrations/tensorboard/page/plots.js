@@ -75,7 +75,10 @@ export function parallelPlot(dimensions, runs, width, onbrush, onpick) {
  */
 export function scatterPlot(across, up, runs, width, onbrush, onpick) {
   const [wide, tall] = [width - LEFT - RIGHT, HEIGHT - TOP - BOTTOM];
-  const [x, y] = [axisOf(across.cells, wide), axisOf(up.cells, tall)];
+  /** Runs without a point would only make the axes longer. @type {(column: Dimension) => Cell[]} */
+  const drawn = ({ cells }) =>
+    cells.filter((_, at) => [across, up].every((one) => one.cells[at] !== null && !Number.isNaN(one.cells[at])));
+  const [x, y] = [axisOf(drawn(across), wide), axisOf(drawn(up), tall)];
   const points = inOrder(runs, (run, at) => {
     const [left, above] = [x.at(across.cells[at]), y.at(up.cells[at])];
     if (left === null || above === null) return null;

@@ -99,16 +99,17 @@ export class Wall {
     };
     const range = { type: "range", min: 0, max: 0.99, step: 0.01, value: state.smooth };
     const smooth = el("input", { ...range, id: "smooth", oninput });
+    this.axis = choice("x axis", { step: "Steps", time: "Time" }, state.x, (x) => {
+      this.change({ x, range: null });
+      this.choose();
+    });
     return el(
       "div",
       { class: "tools" },
       this.search("Tags", "tags"),
       this.search("Runs", "runs"),
       this.search("Mean over", "over", "Mean over: /seed=\\d+/"),
-      choice("x axis", { step: "Steps", time: "Time" }, state.x, (x) => {
-        this.change({ x, range: null });
-        this.choose();
-      }),
+      this.axis,
       this.toggle("Log x", "xlog", () => this.choose()),
       choice("y axis", { linear: "Linear", log: "Log", asinh: "Asinh" }, state.y, (y) => {
         this.change({ y });
@@ -219,6 +220,7 @@ export class Wall {
       this.runs.map(({ name }) => name),
       state.over,
     );
+    for (const button of this.axis?.querySelectorAll("button") ?? []) button.disabled = this.over !== null;
     const found = this.tags.filter(([tag]) => tags.test(tag)).map(([tag]) => tag);
     const some = `${whole(found.length)} of ${counted(this.tags.length, "tag")}`;
     this.note.textContent = `${some}, ${whole(this.runs.length)} of ${counted(ledger.runs.length, "run")}`;
@@ -343,14 +345,18 @@ export class Wall {
   update(changed) {
     const chosen = matching(this.state.runs);
     const runs = this.ledger.runs.filter((row) => !row.reading && chosen.test(row.name));
-    if (runs.length !== this.runs.length) {
-      asked("tags").then(({ tags }) => {
+    const isSame = runs.length === this.runs.length;
+    if (changed.size > 0 || !isSame) {
+      const take = (/** @type {{ tags: [string, number][] }} */ { tags }) => {
+        if (!this.element.isConnected || (isSame && tags.length === this.tags.length)) return;
         this.tags = tags;
         this.choose();
-      });
-      return;
+      };
+      asked("tags").then(take, () => {}); // the next change asks again
     }
+    if (!isSame) return;
     this.runs = runs;
+    this.view.extend(this.extent());
     this.over = alike(
       runs.map(({ name }) => name),
       this.state.over,

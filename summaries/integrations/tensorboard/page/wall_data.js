@@ -76,6 +76,27 @@ export function nearest(column, x) {
   return low > 0 && x - column[low - 1] < column[low] - x ? low - 1 : low;
 }
 
+/**
+ * Whether a column has points about x, or `near` it: after its end, a run has no value. Sparse points say as much as
+ * they lie apart. For null, there is always one.
+ * @type {(column: Column, x: number | null, near: number) => boolean}
+ */
+export function reaches(column, x, near) {
+  if (x === null || column.length === 0) return true;
+  const [first, last] = [column[0], column[column.length - 1]];
+  const room = Math.max(near, (last - first) / column.length);
+  return x >= first - room && x <= last + room;
+}
+
+/**
+ * The order of values, the largest first; what is no number has no place among them, and comes last.
+ * @type {(a: number, b: number) => number}
+ */
+export function falling(a, b) {
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  return a === b ? 0 : b - a;
+}
+
 const COLORS = 8;
 
 /**

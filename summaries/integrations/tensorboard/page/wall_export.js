@@ -2,7 +2,7 @@
 
 import { path } from "../../../auditing/report/page/axes.js";
 import { drawing, el, svg } from "../../../auditing/report/page/elements.js";
-import { duration, tick } from "../../../auditing/report/page/numbers.js";
+import { durations, ticks } from "../../../auditing/report/page/numbers.js";
 import { color } from "../../../auditing/report/page/theme.js";
 import { asinhTicks, logTicks, roundTicks } from "../../../auditing/report/page/ticks.js";
 
@@ -29,7 +29,7 @@ export function chartDrawing(chart, title, mode) {
   const height = HEIGHT + LEGEND * named.length;
   const across = scaled(chart.scales.x, LEFT, WIDTH - RIGHT);
   const up = scaled(chart.scales.y, HEIGHT - BOTTOM, TOP);
-  const said = mode === "step" ? tick : duration;
+  const [beside, below] = [ticks(up.ticks), (mode === "step" ? ticks : durations)(across.ticks)];
   const font = { "font-family": "system-ui, sans-serif", "font-size": 12, fill: color("ink") };
   const frame = { id: "inside", x: LEFT, y: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM };
   const inside = svg("clipPath", { id: frame.id }, svg("rect", { ...frame, id: null }));
@@ -40,12 +40,12 @@ export function chartDrawing(chart, title, mode) {
     inside,
     svg("rect", { width: WIDTH, height, fill: color("panel") }),
     svg("text", { x: LEFT, y: 24, "font-size": 15, "font-weight": 600 }, legible(title)),
-    up.ticks.flatMap((value) => [
+    up.ticks.flatMap((value, k) => [
       svg("path", { d: `M${LEFT} ${up.at(value)}H${WIDTH - RIGHT}`, stroke: color("grid") }),
-      svg("text", { x: LEFT - 8, y: up.at(value) + 4, "text-anchor": "end" }, tick(value)),
+      svg("text", { x: LEFT - 8, y: up.at(value) + 4, "text-anchor": "end" }, beside[k]),
     ]),
-    across.ticks.map((value) =>
-      svg("text", { x: across.at(value), y: HEIGHT - 18, "text-anchor": "middle" }, said(value)),
+    across.ticks.map((value, k) =>
+      svg("text", { x: across.at(value), y: HEIGHT - 18, "text-anchor": "middle" }, below[k]),
     ),
     svg("g", { "clip-path": "url(#inside)", fill: "none" }, ...lines.map((line) => drawn(line, x, across, up))),
     named.flatMap(({ series }, k) => [

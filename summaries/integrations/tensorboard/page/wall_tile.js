@@ -5,7 +5,7 @@ import { el, quietButton } from "../../../auditing/report/page/elements.js";
 import { shortened } from "../../../auditing/report/page/names.js";
 import { counted, duration, number, whole } from "../../../auditing/report/page/numbers.js";
 import { arrays, onlyLatest } from "./server.js";
-import { lineClass, nearest } from "./wall_data.js";
+import { falling, lineClass, nearest, reaches } from "./wall_data.js";
 import { asTable, asText, chartDrawing, saved, savedPicture } from "./wall_export.js";
 
 /** @import { Chart, Column, Curve } from "../../../auditing/report/page/types.js" */
@@ -159,10 +159,16 @@ export class Tile {
   }
 
   redraw() {
-    if (this.curves.length === 0) return;
     const { view, state } = this.wall;
     this.chart?.destroy();
+    this.chart = null;
     this.holder.replaceChildren();
+    if (this.curves.length === 0) {
+      this.thinned.textContent = "";
+      this.readout.replaceChildren();
+      if (!this.stale) this.holder.append(el("p", { class: "note" }, "None of these runs has this tag."));
+      return;
+    }
     const averaged = this.curves.map((curve, k) => ({ ...curve, value: this.averages[k] ?? curve.value }));
     const behind = this.averages.some(Boolean) ? this.curves.map((curve) => ({ ...curve, faint: true })) : this.edges;
     /** @type {[number, number][]} */
@@ -185,16 +191,18 @@ export class Tile {
    * @param {number | null} x
    */
   read(x) {
-    const { mode } = this.wall.view;
+    const { mode, isZoomed } = this.wall.view;
+    const near = this.chart ? 4 * (this.chart.posToVal(1, "x") - this.chart.posToVal(0, "x")) : 0; // four pixels
     const values = this.curves.flatMap((curve) => {
-      const at = nearest(mode === "step" ? curve.step : curve.seconds, x);
-      return at === null ? [] : [{ curve, value: curve.value[at] }];
+      const column = mode === "step" ? curve.step : curve.seconds;
+      const at = reaches(column, x, near) ? nearest(column, x) : null;
+      return at === null ? [] : [{ curve, value: curve.value[at], x: column[at] }];
     });
-    values.sort((a, b) => b.value - a.value);
+    values.sort((a, b) => falling(a.value, b.value));
     const shown =
       values.length > MOST_READ ? [...values.slice(0, MOST_READ / 2), ...values.slice(-MOST_READ / 2)] : values;
-    const place =
-      x === null || values.length === 0 ? "last" : mode === "step" ? `step ${whole(Math.round(x))}` : duration(x);
+    const last = isZoomed ? "last in sight" : "last";
+    const place = x === null ? last : this.place(x, new Set(values.map((one) => one.x)));
     this.readout.replaceChildren(
       el("li", { class: "at" }, place),
       ...shown.map(({ curve, value }) =>
@@ -207,6 +215,17 @@ export class Tile {
       ),
       ...(shown.length < values.length ? [el("li", {}, `of ${counted(values.length, "run")}`)] : []),
     );
+  }
+
+  /**
+   * Where values were read: at their own step if it is one, else near the crosshair.
+   * @type {(x: number, own: Set<number>) => string}
+   */
+  place(x, own) {
+    const [only] = own;
+    const isOne = own.size === 1;
+    if (this.wall.view.mode === "time") return duration(isOne ? only : x);
+    return isOne ? `step ${whole(only)}` : `near step ${whole(Math.round(x))}`;
   }
 
   close() {
