@@ -25,11 +25,13 @@ class Arrivals:
 
     Attributes:
         seen: whether any gradient has ever arrived.
+        zero: whether all that had arrived was zero when `lost` last looked.
     """
 
     def __init__(self) -> None:
         self._watched: list[_Watched] = []
         self.seen: bool = False
+        self.zero: bool = False
 
     def watch(self, parameters: Sequence[Any]) -> None:
         """Watch some of these, and no others."""
@@ -61,6 +63,11 @@ class Arrivals:
         """Whether the watched gradients are those that the last step has used, and nobody has changed them."""
         return bool(self._watched) and all(watched.is_left() for watched in self._watched)
 
+    @property
+    def some_left(self) -> bool:
+        """Whether one of the watched gradients is what the last step has used, and nobody has changed it."""
+        return any(watched.is_left() for watched in self._watched)
+
     def lost(self) -> bool:
         """Whether all that arrived is zero now, though it was not; not at first, when nobody looked as it came."""
         arrived = [watched for watched in self._watched if watched.count and watched.gradient() is not None]
@@ -68,6 +75,7 @@ class Arrivals:
         was = any(watched.nonzero for watched in arrived)
         for watched in self._watched:
             watched.looks = zero
+        self.zero = zero
         return zero and was
 
     def smallest(self) -> Any:
@@ -89,7 +97,7 @@ class _Watched:
         count: how many gradients have arrived since the last step.
         left: the gradient of the last step and its version, as long as only arriving gradients have changed it.
         looks: whether to look at the next gradient that arrives.
-        nonzero: whether the last one that was looked at had an element that is not zero.
+        nonzero: whether the last one that was looked at since the last step had an element that is not zero.
     """
 
     def __init__(self, parameter: Any) -> None:
@@ -107,6 +115,7 @@ class _Watched:
 
     def stepped(self) -> None:
         self.count = 0
+        self.nonzero = False  # what came earlier says nothing of the next step: margins may be met by then
         gradient = self.gradient()
         self.left = None if gradient is None else (weakref.ref(gradient), gradient._version)  # noqa: SLF001 - likewise
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Backward"]
 
 _SURE = 2  # times in a row; once may be meant
+_SURE_LATER = 16  # the same, once steps have had gradients: the loop may zero those of a bad batch
 _IDLE = 3  # steps without gradients: an optimizer of a part may have to wait for its turn
 
 
@@ -26,13 +27,14 @@ class Backward(Check):
 
     def __init__(self) -> None:
         self._times = dict.fromkeys(("piled", "zeroed", "idle", "gone", "used"), 0)
+        self._had = False  # whether a step has had gradients of its own
         self._values: Any = None  # of the smallest watched one, once they seem to be used again
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
         arrivals = loop.arrivals
         some = any(p.grad is not None for p in loop.stepped.values())
         none = not some and not any(p.grad is not None for p in loop.parameters.values())
-        if self._sure("gone", none and arrivals.count > 0) == _SURE:
+        if self._sure("gone", none and arrivals.count > 0) == self._enough(_SURE):
             yield _zeroed("None")
         if loop.closure:
             return
@@ -42,8 +44,9 @@ class Backward(Check):
             message = "the gradients of the last step are still there when new ones are added, so they pile up: call "
             yield Mistake("GL712", message + "optimizer.zero_grad() before backward")
         looks = some and arrivals.count and sampled(loop)
-        if looks and self._sure("zeroed", arrivals.lost()) == 1:
+        if looks and self._sure("zeroed", arrivals.lost()) == self._enough(1):
             yield _zeroed("zero")
+        self._had |= bool(looks and not arrivals.zero)
         if some and self._again(loop):
             message = "a step uses the same gradients as the step before: there was no backward pass between them"
             yield Mistake("GL714", message)
@@ -65,6 +68,9 @@ class Backward(Check):
             return False
         self._times["used"] += 1
         return self._times["used"] == _SURE
+
+    def _enough(self, at_first: int) -> int:
+        return _SURE_LATER if self._had else at_first
 
     def _sure(self, what: str, seen: bool) -> int:
         """How many times in a row it was seen; once it was told, it goes on counting."""

@@ -66,9 +66,10 @@ class Checks:
     def _start(self, optimizer: Any, model: Any, *, first: bool) -> None:
         loop = self._loop = Loop(model, optimizer)
         loop.arrivals.watch([p for p in loop.stepped.values() if p.requires_grad])
+        stepped = bool(getattr(optimizer, "_opt_called", False))  # a schedule has torch keep it
         checks: list[Check] = [
-            Untied(), RateZero(), Clipping(), Schedules(), EvaluationMode(), scaling.EveryStepSkipped(),
-            StateLost(first=first), LossBelowBound(),
+            Untied(), RateZero(), Clipping(), Schedules(stepped=stepped), EvaluationMode(), scaling.EveryStepSkipped(),
+            StateLost(first=first, begun=self._begun()), LossBelowBound(),
         ]  # fmt: skip
         if not loop.sharded:
             checks += [Outside(), SteppedTwice(), Backward(), Cuts(), UpdatesLost(), NonFinite(), Replicas()]
@@ -135,6 +136,13 @@ class Checks:
             self._guarded(self._number)
         self._guarded(lambda: self._loop.look(anew=self._loop.steps == 1))
         self._ask("before_step")
+
+    def _begun(self) -> int | None:
+        """The number at which the loop is before its first step; None if it does not know it yet."""
+        try:
+            return None if self._step is None else int(self._step())
+        except Exception:  # noqa: BLE001 - whatever it is, the training goes on
+            return None
 
     def _number(self) -> None:
         self._loop.step = self._step() if self._step is not None else self._loop.steps

@@ -28,10 +28,15 @@ class Clipping(Check):
     def clipping(self, loop: Loop, parameters: list[Any]) -> Iterator[Mistake]:
         stepped = [parameter for parameter in parameters if id(parameter) in loop.stepped]
         if any(parameter.grad is not None for parameter in stepped):
-            self._since.add("clipped" if loop.arrivals.count or not loop.steps else "late")
+            self._since.add("late" if self._is_late(loop) else "clipped")
         elif not stepped and not any(parameter.grad is not None for parameter in parameters):
             self._since.add("nothing")  # what is stepped may have lost its gradients: GL713, GL714
         yield from ()
+
+    def _is_late(self, loop: Loop) -> bool:
+        """Whether these are the gradients of the last step; what is not watched may have got new ones."""
+        used = loop.arrivals.some_left or "late" in self._since  # a clipping changes them
+        return bool(loop.steps) and not loop.arrivals.count and used
 
     def unscaled(self, loop: Loop, scaler: Any) -> Iterator[Mistake]:
         self._since.add("unscaled")

@@ -33,7 +33,8 @@ _FEWEST = 16  # different ones among them: fewer may be there by chance
 class _Call(NamedTuple):
     """One call of a module: its inputs and outputs as (number of elements, whether they carry a graph).
 
-    Inputs that earlier modules were given, too, are left out. `holding` has the module whose output's values an input
+    Inputs that earlier modules or the model were given, too, are left out, and those without a graph if the loop calls
+    parts of the model: it may have made them itself. `holding` has the module whose output's values an input
     has, but not its graph, if there is one.
     """
 
@@ -52,6 +53,7 @@ class Cuts(Check):
         self._calls: list[list[_Call]] = [[]]  # those of each forward pass
         self._latest: list[tuple[Any, Any, Any]] = []  # modules, what they gave with a graph, and its node
         self._given: set[int] = set()  # where the memory is of what modules were given
+        self._outer: set[int] | None = None  # where it is of what the model was given; None while only its parts run
         self._handles: list[Any] = []
 
     def after_step(self, loop: Loop) -> Iterator[Mistake]:
@@ -82,11 +84,12 @@ class Cuts(Check):
     def _follow(self, loop: Loop) -> None:
         own = (m for m in loop.modules if m._parameters or not m._modules)  # noqa: SLF001 - torch's own wrappers read them
         self._handles = [m.register_forward_hook(Ear(self._called), with_kwargs=True) for m in own]
-        self._handles.append(loop.model.register_forward_pre_hook(Ear(self._begins)))
+        self._handles.append(loop.model.register_forward_pre_hook(Ear(self._begins), with_kwargs=True))
 
-    def _begins(self, module: Any, inputs: Any) -> None:
+    def _begins(self, module: Any, inputs: Any, named: Any) -> None:
         self._calls.append([])
         self._latest, self._given = [], set()
+        self._outer = {_memory(value) for value in [*_tensors(inputs), *_tensors(named)]}
 
     def _called(self, module: Any, inputs: Any, named: Any, outputs: Any) -> None:
         if len(self._calls[-1]) >= _MOST_CALLS:
@@ -100,7 +103,17 @@ class Cuts(Check):
             holding = next(found, None)
             short = [out for out in outs if out.requires_grad and out.numel() <= _MOST_ELEMENTS]
             self._latest = [*self._latest, *((module, out.detach(), out.grad_fn) for out in short)][-_LATEST:]
+            ins = [value for value in ins if value.requires_grad or self._may_be_made(value)]
         self._calls[-1].append(_Call(module, torch.is_grad_enabled(), _described(ins), _described(outs), holding))
+
+    def _may_be_made(self, value: Any) -> bool:
+        """Whether a value without a graph may come of the model's modules: it is none that the loop gave."""
+        return self._outer is not None and _memory(value) not in self._outer
+
+
+def _memory(value: Any) -> int:
+    """Where the memory of a tensor begins, that of a view's base."""
+    return int(value.untyped_storage().data_ptr())
 
 
 def _lacks(parameter: Any) -> bool:

@@ -21,6 +21,10 @@ _ELEMENTS = 65_536  # of a parameter are copied at most
 _FEWEST = 16  # elements with a gradient, else a sample says nothing
 _SHARE = 0.9  # of the elements that have a gradient
 _SAMPLES = 3  # parameters that have to agree
+_EXACT = 1e-6  # of types like float32: there a part whose way out begins at 0 has updates as small, but not all parts
+_SAMPLES_EXACT = 20
+_AT_ONCE = 4  # parameters in one step
+_NOTHING = 1e-6  # a largest element
 _LAST = 24  # steps in which it is looked at
 _NOT_FIRST = 10  # a step that is no first one
 
@@ -29,44 +33,57 @@ class UpdatesLost(Check):
     """GL731: updates below half a unit in the last place of what they are added to."""
 
     def __init__(self) -> None:
-        self._rate = 0.0
-        self._sample: tuple[Any, Any, Any] | None = None  # the parameter, a copy of it, what has a gradient
+        self._rates: list[float] = []  # of each group, at the last step
+        self._rate = 0.0  # of the sample
+        self._every = 0  # how many could be sampled
+        self._samples: list[tuple[Any, Any, Any]] = []  # parameters, copies of them, what has a gradient
+        self._tiny: set[int] = set()  # ids of parameters that change by any update, as they have just begun at 0
         self._lost: dict[int, float] = {}  # by a parameter's id, the share of the elements that did not change
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
-        self._sample = None
+        self._samples = []
         if loop.steps > _LAST or loop.closure or not _is_torchs(loop.optimizer):
             return
-        rate = max(rates(loop))
-        rises, self._rate = rate > self._rate, rate
+        settled = self._settled(loop)
         found_inf = getattr(loop.optimizer, "found_inf", None)
-        if rises or rate <= 0 or (found_inf is not None and float(found_inf)):
-            return  # in a warm-up updates may be as small
-        candidates = [p for p in loop.with_gradients() if p.numel() >= _FEWEST and _dense(p)]
-        candidates = [p for p in candidates if id(p) not in self._lost] or candidates
-        if candidates:
-            parameter = max(candidates, key=torch.Tensor.numel)
-            self._sample = parameter, _some(parameter).clone(), _some(parameter.grad) != 0
+        if found_inf is not None and float(found_inf):
+            return
+        large = [p for p in loop.with_gradients() if p.numel() >= _FEWEST and _dense(p) and id(p) in settled]
+        candidates = [p for p in large if id(p) not in self._lost.keys() | self._tiny] or large
+        self._every = len(large)
+        for parameter in sorted(candidates, key=torch.Tensor.numel, reverse=True)[:_AT_ONCE]:
+            self._rate = settled[id(parameter)]
+            self._samples.append((parameter, _some(parameter).clone(), _some(parameter.grad) != 0))
         yield from ()
 
+    def _settled(self, loop: Loop) -> dict[int, float]:
+        """The rate of each parameter whose rate neither is 0, as while it is frozen, nor rises, as in a warm-up."""
+        before, self._rates = self._rates, rates(loop)
+        pairs = zip(loop.optimizer.param_groups, zip(self._rates, before, strict=False), strict=False)
+        return {id(p): rate for group, (rate, until) in pairs if 0 < rate <= until for p in group["params"]}
+
     def after_step(self, loop: Loop) -> Iterator[Mistake]:
-        if self._sample is None:
-            return
-        parameter, before, has = self._sample
-        self._sample = None
-        count = int(has.sum())
-        if count < _FEWEST:
-            return
-        self._lost[id(parameter)] = 1 - float((has & (_some(parameter) != before)).sum()) / count
-        every = len([p for p in loop.with_gradients() if p.numel() >= _FEWEST and _dense(p)])
-        enough = len(self._lost) >= min(_SAMPLES, every)
-        if enough and min(self._lost.values()) >= _SHARE:
+        samples, self._samples = self._samples, []
+        for parameter, before, has in samples:
+            if (count := int(has.sum())) < _FEWEST:
+                continue
+            share = 1 - float((has & (_some(parameter) != before)).sum()) / count
+            if share >= _SHARE or float(before.abs().max()) >= _NOTHING:
+                self._lost[id(parameter)] = share
+            else:
+                self._tiny.add(id(parameter))
+        yield from self._told(loop)
+
+    def _told(self, loop: Loop) -> Iterator[Mistake]:
+        kinds = [p.dtype for p in loop.stepped.values() if id(p) in self._lost]
+        exact = any(torch.finfo(kind).eps < _EXACT for kind in kinds)
+        enough = len(self._lost) >= min(_SAMPLES_EXACT if exact else _SAMPLES, self._every - len(self._tiny))
+        if self._lost and enough and min(self._lost.values()) >= _SHARE:
             names = loop.named(p for p in loop.stepped.values() if id(p) in self._lost)
-            share, kind = min(self._lost.values()), str(parameter.dtype).removeprefix("torch.")
+            share, kind = min(self._lost.values()), str(kinds[0]).removeprefix("torch.")
             message = f"{share:.0%} or more of the elements of {listed(names)} that have a gradient do not change in a "
             why = f"step at the rate {self._rate:g}: their updates are too small for {kind}"
             self._lost = {}
-            self._rate = float("inf")
             yield Mistake("GL731", message + why, names)
 
 
@@ -86,13 +103,16 @@ def _some(tensor: Any) -> Any:
 class StateLost(Check):
     """GL732: a run that goes on, with an optimizer that begins."""
 
-    def __init__(self, *, first: bool) -> None:
+    def __init__(self, *, first: bool, begun: int | None = None) -> None:
         self._first = first  # whether this is the process's first loop: a later one may begin another phase
+        self._begun = begun  # the number when the hook was attached, if it was known
         self._at = 0
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
         if loop.steps == 1:
-            self._at = 0 if loop.optimizer.state or not self._first else loop.step
+            counted = loop.step - (loop.step if self._begun is None else self._begun)
+            waited = 2 * counted > loop.step  # it counts what came before: steps in a world, say, to fill a memory
+            self._at = 0 if loop.optimizer.state or not self._first or waited else loop.step
         elif loop.steps == 2:  # noqa: PLR2004 - the second number tells what is counted
             apart = loop.step - self._at
             if self._at >= _NOT_FIRST and self._at > 2 * apart > 0 and loop.optimizer.state:

@@ -22,10 +22,11 @@ _EACH = 4  # parameters and slots looked at in one step
 
 
 class NonFinite(Check):
-    """GL741. Buffers that were not finite at first are left alone: masks have infinities."""
+    """GL741. Buffers that were not finite at first are left alone, and infinities of parameters: masks have such."""
 
     def __init__(self) -> None:
         self._finite: dict[str, bool] = {}  # of each buffer, at first
+        self._infinite: set[str] = set()  # parameters that had infinite elements at first, and no NaN
         self._next = 0
         self._told: set[str] = set()
 
@@ -38,7 +39,9 @@ class NonFinite(Check):
             self._finite.setdefault(name, name not in bad)
         bad = {name for name in bad if self._finite[name]}
         others = self._others(loop)
-        bad |= set(_not_finite(others))
+        if loop.steps == 1:
+            self._infinite = _infinite(loop)
+        bad |= {name for name in _not_finite(others) if name not in self._infinite or _has_nan(others[name])}
         if new := sorted(bad - self._told):
             self._told |= bad
             yield Mistake(
@@ -57,6 +60,17 @@ class NonFinite(Check):
             slots = loop.optimizer.state.get(parameter, {})
             found.update((f"{slot} of {name}", value) for slot, value in slots.items() if _is_checked(value))
         return found
+
+
+def _infinite(loop: Loop) -> set[str]:
+    """The parameters with infinite elements and no NaN, as of transitions that are forbidden."""
+    parameters = [p for p in loop.stepped.values() if p.is_floating_point() and p.numel() > 0]
+    named = dict(zip(loop.named(parameters), parameters, strict=True))
+    return {name for name in _not_finite(named) if not _has_nan(named[name])}
+
+
+def _has_nan(value: Any) -> bool:
+    return bool(value.detach().reshape(-1)[:_SMALL].isnan().any())
 
 
 def _is_checked(value: Any) -> bool:

@@ -19,6 +19,7 @@ __all__ = ["LossBelowBound"]
 _SURE = 2  # losses in a row
 _MOST_DEEP = 4  # nodes of the graph above the loss's own
 _KEEPS_SIGN = ("Mean", "Div", "Sum", "ToCopy", "Squeeze", "View")  # what is done to a loss, by nodes' names
+_WEIGHTED = "_saved_weight"  # what torch calls a node's weights
 _NEVER_BELOW = {
     "NllLoss": "nll_loss needs log-probabilities, as of log_softmax",
     "BinaryCrossEntropy": "a binary cross-entropy needs targets between 0 and 1",
@@ -41,12 +42,21 @@ class LossBelowBound(Check):
             yield Mistake("GL715", f"the loss is {float(loss.detach()):.3g}, and can never be below 0: {why}")
 
 
+def _may_be_below(node: Any) -> bool:
+    """Whether the loss has negative weights, as a policy's has that are advantages; after backward it has none."""
+    try:
+        weight = getattr(node, _WEIGHTED, None)
+    except RuntimeError:  # torch has freed them
+        return False
+    return isinstance(weight, torch.Tensor) and bool((weight < 0).any())
+
+
 def _why(node: Any) -> str:
     """Of the loss's node in the graph."""
     for _ in range(_MOST_DEEP):
         name = "" if node is None else node.name()
         if why := next((why for kind, why in _NEVER_BELOW.items() if name.startswith(kind)), ""):
-            return why
+            return "" if _may_be_below(node) else why
         if not name.startswith(_KEEPS_SIGN):
             break
         node = node.next_functions[0][0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Outside", "RateZero", "SteppedTwice", "Untied", "structural"]
 
+_Gradients = dict[int, tuple["weakref.ref[Any]", int]]
 _ZERO_STEPS = 3  # a warm-up may begin at a rate of 0
 
 
@@ -121,25 +123,46 @@ class SteppedTwice(Check):
     """GL705: another optimizer that steps the same parameters by the same gradients."""
 
     def __init__(self) -> None:
-        self._at: tuple[int, tuple[Any, ...]] | None = None  # how many gradients had arrived when it stepped
+        self._at: tuple[int, tuple[Any, ...], _Gradients] | None = None  # what had arrived when the other one stepped
+        self._both: tuple[Any, ...] = ()  # what the other one was found to have after a step
+        self._used: _Gradients = {}  # their gradients, as the last step has used them
         self._times = 0
 
     def other_step(self, loop: Loop, optimizer: Any) -> Iterator[Mistake]:
-        both = shared(loop.optimizer, optimizer)
+        both = tuple(p for p in shared(loop.optimizer, optimizer) if p.grad is not None)
         if both and loop.arrivals.seen and not loop.arrivals.count:
-            yield from self._again(loop, both)
+            same = _same(self._used, _gradients(self._both)) if self._both else True  # at first nobody has looked
+            self._both = both
+            self._times = self._times if same else 0
+            if same:
+                yield from self._again(loop, both)
         elif both:
-            self._at = loop.arrivals.count, both
+            self._at = loop.arrivals.count, both, _gradients(both)
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
         at, self._at = self._at, None
-        if at is not None and at[0] == loop.arrivals.count:
+        if at is not None and at[0] == loop.arrivals.count and _same(at[2], _gradients(at[1])):
             yield from self._again(loop, at[1])
+
+    def after_step(self, loop: Loop) -> Iterator[Mistake]:
+        self._used = _gradients(self._both)
+        yield from ()
 
     def _again(self, loop: Loop, both: tuple[Any, ...]) -> Iterator[Mistake]:
         self._times += 1
         if self._times == 2:  # noqa: PLR2004 - once may have been to try
             yield stepped_twice(loop.named(both))
+
+
+def _gradients(parameters: tuple[Any, ...]) -> _Gradients:
+    """Which gradients they have, and how often these have been changed, by the parameters' ids."""
+    return {id(p): (weakref.ref(p.grad), p.grad._version) for p in parameters if p.grad is not None}  # noqa: SLF001 - torch documents it
+
+
+def _same(before: _Gradients, now: _Gradients) -> bool:
+    """Whether some gradients are still those that there were, and as they were."""
+    pairs = [(before[key], now[key]) for key in before.keys() & now.keys()]
+    return any(which is now_which and version == now_version for (which, version), (now_which, now_version) in pairs)
 
 
 def shared(optimizer: Any, other: Any) -> tuple[Any, ...]:

@@ -33,7 +33,8 @@ _OTHERS = 2  # the step at which schedules of other optimizers are looked for
 class Schedules(Check):
     """GL724, GL725, GL726."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, stepped: bool = False) -> None:
+        self._stepped = stepped  # whether the optimizer had stepped before anybody watched
         self._schedules: list[Any] | None = None
         self._epochs: list[int] = []  # batches of the data loaders
         self._highest = self._gone = 0.0
@@ -48,7 +49,7 @@ class Schedules(Check):
         if self._schedules is None and "initial_lr" in loop.optimizer.param_groups[0]:
             self._schedules = schedules_of(loop.optimizer)
             self._epochs = [n for n in map(_batches, alive(torch.utils.data.DataLoader)) if n > 1]
-            if loop.steps == 1 and not loop.scaled:
+            if loop.steps == 1 and not loop.scaled and not self._stepped:
                 yield from self._first(loop)
         if not self._told:
             for mistake in self._ended(loop):
@@ -129,7 +130,8 @@ def too_fast(schedule: Any, of_epoch: int) -> str:
     kind, count = type(schedule).__name__, _count(schedule)
     if kind == "CosineAnnealingLR":
         horizon = schedule.T_max
-        if count > horizon and horizon <= _SHORT:
+        cycles = of_epoch > 0 and horizon % of_epoch == 0  # it falls and rises with the epochs, as it is meant to
+        if count > horizon and horizon <= _SHORT and not cycles:
             return f"its rate is lowest at step {horizon}, and then rises again"
     gamma, size = getattr(schedule, "gamma", 1.0), getattr(schedule, "step_size", 1)
     if kind not in {"ExponentialLR", "StepLR"} or not 0 < gamma < 1:

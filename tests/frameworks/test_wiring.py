@@ -9,7 +9,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 import loops.healthy_programs  # noqa: E402 - they need torch
 import loops.healthy_rates  # noqa: E402
-import loops.mistakes_later  # noqa: E402, F401
+import loops.mistakes_later  # noqa: E402
+import loops.strange_healthy_later  # noqa: E402, F401
 from loops.healthy import HEALTHY  # noqa: E402
 from loops.mistakes import MISTAKES  # noqa: E402
 from loops.programs import told_of  # noqa: E402
