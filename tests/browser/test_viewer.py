@@ -308,6 +308,8 @@ def test_a_run_that_ended_has_no_value_after_that(browser, tmp_path, screenshots
         zoom(page, figure, 0.3, 0.4)
         page.mouse.move(1, 1)
         assert soon(page, lambda: figure.locator(".readout .at").inner_text() == "last in sight")
+        page.get_by_label("Mean over").fill("/[a-z]+/")
+        assert soon(page, lambda: "(2 of 4 runs)" in figure.locator(".readout").inner_text())  # the others are over
 
 
 def test_pins_stay_above_and_in_the_link(page):

@@ -29,8 +29,9 @@ test("averages are those of plots.py", () => {
 test("a band is over straight lines between points, and over those that are there", () => {
   const a = { step: Float64Array.of(0, 10), value: Float64Array.of(4, 2) };
   const b = { step: Float64Array.of(0, 5, 5), value: Float64Array.of(8, 1, 6) };
-  const { step, mean, low, high } = bandOf([a, b]);
+  const { step, present, mean, low, high } = bandOf([a, b]);
   assert.deepEqual([...step], [0, 5, 10]);
+  assert.deepEqual([...present], [2, 2, 1]);
   assert.deepEqual([...mean], [6, 4.5, 2]);
   assert.deepEqual([...low], [4, 3, 2]);
   assert.deepEqual([...high], [8, 6, 2]);

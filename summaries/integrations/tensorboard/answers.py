@@ -215,6 +215,7 @@ def _bands(library: Library, query: Query) -> bytes:
         together = aligned(series, "interpolate", bridge_nan=True)
         has_value = ~np.isnan(together.value).all(axis=1)
         step, values = together.step[has_value], together.value[has_value]
+        present = (~np.isnan(values)).sum(axis=1)  # a run that has ended, or has no number any more, is in no mean
         statistics = over_runs(values, [statistic("mean"), statistic("min"), statistic("max")])
         statistics = [smoothed(one, weight) for one in statistics]
         kept = np.unique(np.concatenate([_drawn(step, one, query) for one in statistics]))
@@ -223,6 +224,7 @@ def _bands(library: Library, query: Query) -> bytes:
             "runs": len(series),
             "points": len(step),
             "step": arrays.add(step[kept].astype(np.float64)),
+            "present": arrays.add(present[kept].astype(np.float64)),
         }
         drawn = zip(("mean", "low", "high"), statistics, strict=True)
         found.append(band | {which: arrays.add_floats(one[kept]) for which, one in drawn})

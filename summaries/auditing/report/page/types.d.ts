@@ -174,6 +174,9 @@ export interface Curve {
   /** Which of the colors it has, if that is not its place among others; and whether it stays in the background. */
   color?: number;
   faint?: boolean;
+  /** Of a mean: how many runs it is of at each step, and how many there are. */
+  present?: Column;
+  runs?: number;
 }
 
 export interface Run extends Omit<PackedRun, "curves"> {

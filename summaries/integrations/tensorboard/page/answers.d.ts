@@ -96,7 +96,17 @@ export interface SavedCurve {
 /** `bands` of one tag */
 export interface BandsHeader {
   tag: string;
-  bands: { group: string; runs: number; points: number; step: Entry; mean: Entry; low: Entry; high: Entry }[];
+  bands: {
+    group: string;
+    runs: number;
+    points: number;
+    step: Entry;
+    /** How many of the runs have a value there. */
+    present: Entry;
+    mean: Entry;
+    low: Entry;
+    high: Entry;
+  }[];
 }
 
 /** `table` */

@@ -48,12 +48,13 @@ const ANSWERS = {
       if (found.length === 0) continue;
       if (found.some(([, { points, value }]) => value.length < points))
         throw new Error("This file has some of the points only. gradledger view, on the runs, shows their mean.");
-      const { step, ...edges } = bandOf(found.map(([, curve]) => curve));
+      const { step, present, ...edges } = bandOf(found.map(([, curve]) => curve));
       const lines = Object.entries(edges).map(([name, value]) => ({ name, value: smoothed(value, smooth) }));
       const kept = [...new Set(lines.flatMap(({ value }) => [...drawn(step, value, range)]))].sort((a, b) => a - b);
       const columns = lines.map(({ name, value }) => [name, entry(value, kept)]);
       bands.push({
-        ...{ group, runs: found.length, points: step.length, step: entry(step, kept) },
+        ...{ group, runs: found.length, points: step.length },
+        ...{ step: entry(step, kept), present: entry(present, kept) },
         ...Object.fromEntries(columns),
       });
     }

@@ -60,24 +60,27 @@ export function smoothed(value, weight) {
 }
 
 /**
- * The mean, the least and the largest of some curves at every step of any, each a straight line between its points.
- * @type {(curves: { step: Column, value: Column }[]) => { step: Column, mean: Column, low: Column, high: Column }}
+ * The mean, the least and the largest of some curves at every step of any, each a straight line between its points, and
+ * how many of them have a value there.
+ * @type {(curves: { step: Column, value: Column }[]) =>
+ *   { step: Column, present: Column, mean: Column, low: Column, high: Column }}
  */
 export function bandOf(curves) {
   const numbers = curves.map(standing);
   const step = Float64Array.from(new Set(numbers.flatMap((curve) => [...curve.step]))).sort();
-  const [mean, low, high] = [0, 1, 2].map(() => new Float64Array(step.length));
+  const [present, mean, low, high] = [0, 1, 2, 3].map(() => new Float64Array(step.length));
   const at = numbers.map(() => 0);
   step.forEach((one, i) => {
     const there = numbers.flatMap((curve, k) => {
       while (at[k] < curve.step.length && curve.step[at[k]] < one) at[k]++;
       return valueAt(curve, at[k], one);
     });
+    present[i] = there.length;
     mean[i] = there.reduce((sum, value) => sum + value, 0) / there.length;
     low[i] = there.reduce((a, b) => Math.min(a, b), Infinity);
     high[i] = there.reduce((a, b) => Math.max(a, b), -Infinity);
   });
-  return { step, mean, low, high };
+  return { step, present, mean, low, high };
 }
 
 /**

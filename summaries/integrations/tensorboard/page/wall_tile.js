@@ -149,7 +149,10 @@ export class Tile {
       edges: placed.flatMap(([{ group, points, high, low }, step]) =>
         [high, low].map((edge) => ({ ...this.curve(group, points, step, step, read(edge)), faint: true })),
       ),
-      curves: placed.map(([{ group, points, mean }, step]) => this.curve(group, points, step, step, read(mean))),
+      curves: placed.map(([{ group, points, mean, present, runs }, step]) => ({
+        ...this.curve(group, points, step, step, read(mean)),
+        ...{ present: read(present), runs },
+      })),
     };
   }
 
@@ -196,7 +199,7 @@ export class Tile {
     const values = this.curves.flatMap((curve) => {
       const column = mode === "step" ? curve.step : curve.seconds;
       const at = reaches(column, x, near) ? nearest(column, x) : null;
-      return at === null ? [] : [{ curve, value: curve.value[at], x: column[at] }];
+      return at === null ? [] : [{ curve, value: curve.value[at], x: column[at], of: ofRuns(curve, at) }];
     });
     values.sort((a, b) => falling(a.value, b.value));
     const shown =
@@ -205,12 +208,13 @@ export class Tile {
     const place = x === null ? last : this.place(x, new Set(values.map((one) => one.x)));
     this.readout.replaceChildren(
       el("li", { class: "at" }, place),
-      ...shown.map(({ curve, value }) =>
+      ...shown.map(({ curve, value, of }) =>
         el(
           "li",
           { class: lineClass(curve.color), title: curve.tag },
           el("bdi", {}, shortened(curve.tag, 28)),
           el("b", {}, number(value)),
+          of,
         ),
       ),
       ...(shown.length < values.length ? [el("li", {}, `of ${counted(values.length, "run")}`)] : []),
@@ -234,4 +238,12 @@ export class Tile {
     this.chart?.destroy();
     this.chart = null;
   }
+}
+
+/**
+ * Of how many runs a mean is there, if some have no value any more: they have ended, or are no numbers.
+ * @type {(curve: Curve, at: number) => string}
+ */
+function ofRuns({ present, runs = 0 }, at) {
+  return present && present[at] < runs ? ` (${present[at]} of ${counted(runs, "run")})` : "";
 }

@@ -117,6 +117,7 @@ def test_bands(library):
         ("both", 2, STEPS),
         ("one", 1, STEPS),
     ]
+    assert read(both["present"]).tolist() == [2] * STEPS
     values = [library.book(name).columns.run.scalars["train/loss"].value for name in ("fine", "bad")]
     assert read(both["mean"]).tolist() == pytest.approx(np.mean(values, axis=0).tolist())
     assert read(both["low"]).tolist() == pytest.approx(np.min(values, axis=0).tolist())
