@@ -26,12 +26,12 @@ PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 # torch comes first, and by pip: in the build that pip is set up for, which may be the small one without CUDA.
 UV := .venv-uv/bin/uv
 MADE_FROM := pyproject.toml constraints.txt $(UV)
-INTO = $(UV) pip install --quiet --python $(@D)/bin/python
-TORCH = $(@D)/bin/python -m pip install --quiet torch==2.13.0
 NEW = $(PYTHON) -m venv --clear $(@D)
-export UV_CONSTRAINT := $(CURDIR)/constraints.txt
-export UV_BUILD_CONSTRAINT := $(UV_CONSTRAINT)
-export PIP_CONSTRAINT := $(UV_CONSTRAINT)
+INSTALL = $(UV) pip install --quiet --python $(@D)/bin/python
+INTO = $(INSTALL) --constraint constraints.txt --build-constraint constraints.txt
+TORCH = $(@D)/bin/python -m pip install --quiet torch==2.13.0
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
 # The package index may be slow to answer, or fail to at times.
 export PIP_DEFAULT_TIMEOUT := 60
 export PIP_RETRIES := 10
@@ -131,7 +131,7 @@ plugin: $(VENV)/.ready .venv-tensorboard/.ready
 .venv-tensorboard/.ready: $(MADE_FROM)
 	$(NEW)
 	$(INTO) --editable '.[dev]'
-	UV_CONSTRAINT= $(INTO) tensorboard==2.20.0 'setuptools<81'   # it imports pkg_resources
+	$(INSTALL) tensorboard==2.20.0 'setuptools<81'   # it imports pkg_resources
 	touch $@
 
 # Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
@@ -145,7 +145,7 @@ histories: .venv-histories/.ready
 
 .venv-histories/.ready: pyproject.toml $(UV)
 	$(NEW)
-	UV_CONSTRAINT= $(INTO) --group histories --editable '.[export,images]'
+	$(INSTALL) --group histories --editable '.[export,images]'
 	touch $@
 
 # The torch hook on CUDA, where torch sees a device; without one it says so, and nothing is taken for tried.
@@ -176,7 +176,7 @@ package: native .venv-package/.ready
 
 # Name the newest releases of all that the environments are made of. Then run everything.
 constraints: $(UV)
-	printf 'pip\nhatchling\nhatch-fancy-pypi-readme\n' | UV_CONSTRAINT= UV_BUILD_CONSTRAINT= $(UV) pip compile --quiet --upgrade --universal \
+	printf 'pip\nhatchling\nhatch-fancy-pypi-readme\n' | $(UV) pip compile --quiet --upgrade --universal \
 		--all-extras $(addprefix --group ,$(TOOLS)) --no-annotate --custom-compile-command 'make constraints' \
 		--output-file constraints.txt pyproject.toml -
 
