@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from summaries.storage.files import Access
 
 __all__ = [
-    "at_hand", "create_text", "files_below", "is_directory", "open_below", "open_bytes", "open_database", "open_text",
-    "text_below", "text_of",
+    "at_hand", "create_text", "exists", "files_below", "is_directory", "open_below", "open_bytes", "open_database",
+    "open_text", "text_below", "text_of",
 ]  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def at_hand(path: str, **access: Unpack[Access]) -> Iterator[str]:
         OSError: the file at the address cannot be read.
     """
     if not is_remote(path):
-        if not os.path.exists(path):
+        if not exists(path):
             raise FileNotFoundError(f"no such file or directory: {path}")
         yield path
         return
@@ -52,6 +52,11 @@ def at_hand(path: str, **access: Unpack[Access]) -> Iterator[str]:
         with open(copy, "wb") as file:
             file.write(data)
         yield copy
+
+
+def exists(path: str) -> bool:
+    """Whether there is a local file or directory."""
+    return os.path.exists(path)
 
 
 def is_directory(path: str) -> bool:

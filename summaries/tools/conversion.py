@@ -15,7 +15,7 @@ from summaries.reading.kinds import KINDS
 from summaries.storage.credentials import without_credentials
 from summaries.storage.names import is_remote
 from summaries.storage.outputs import new_directory, new_file
-from summaries.storage.plain import at_hand
+from summaries.storage.plain import at_hand, exists
 from summaries.tools.choices import FORMATS, TARGETS
 from summaries.tools.exporting import export
 from summaries.tools.formats.event_files import write_runs
@@ -155,7 +155,7 @@ def _format_of_target(path: str) -> Format | None:
 def _without_format(source: str, target: str, *, is_named: bool) -> Exception:
     """What is wrong where both seem to be event files: the source, of an unknown format, or missing; or the target."""
     if not (is_named or is_remote(source) or has_events(source)):
-        if not os.path.exists(source):
+        if not exists(source):
             return FileNotFoundError(f"no such file or directory: {source}")
         return ValueError(
             "a source must be event files, or named as files of its format are, such as .csv, .db or .log, got "
