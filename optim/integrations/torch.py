@@ -76,7 +76,7 @@ def attach(
             that the optimizer is given later are logged from then on.
         clip_norm: the bound, if the loop clips in a way that cannot be noticed, such as a function of its own: it must
             call `hook.observe()` before it clips, and a step without that raises.
-        step: returns the number of the step; by default they are counted from 1.
+        step: returns the number of the step, however often it is asked; by default they are counted from 1.
         per_rank: whether each rank also logs what it holds itself, in `rank=<k>` below the directory.
         group: the process group over which to sum the global norm, if each of its ranks trains other parameters, as
             the stages of a pipeline do: the hook is attached on each of them.

@@ -43,7 +43,7 @@ class _ScaledGradients(Transformation):
 
     def kept_within(self, step: Step, gradients: list[Any]) -> list[Any]:
         """The gradients, those too large scaled."""
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of clipping has its own
 
     @staticmethod
     def _scaled(gradient: Any, clip: Clip) -> Any:

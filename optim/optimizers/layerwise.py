@@ -109,7 +109,7 @@ class LayerwiseUpdate(Update):
             values: hyperparameter → its value at this step.
             diagnosed: whether `seen` is wanted.
         """
-        raise NotImplementedError
+        raise NotImplementedError  # each optimizer has its own
 
     def look(self, layers: list[Layer], values: Mapping[str, float]) -> None:
         """Called before the first layer moves.

@@ -66,10 +66,10 @@ class Claim:
         return bool(len(series) and self._is_shown_by(series))
 
     def _is_shown_by(self, series: Series) -> bool:
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of claim has its own
 
     def __str__(self) -> str:
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of claim has its own
 
 
 @dataclass(frozen=True)

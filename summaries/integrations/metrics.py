@@ -193,7 +193,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _SOCKET_SECS  # a client that says nothing does not hold a thread for ever
 
     def answer(self) -> tuple[HTTPStatus, str]:
-        raise NotImplementedError
+        raise NotImplementedError  # each server has a handler of its own
 
     def do_GET(self) -> None:
         status, text = self.answer()

@@ -84,7 +84,7 @@ def _pressed(fd: int, timeout_secs: float) -> list[str]:
 
 def _pressed_on_windows(timeout_secs: float) -> list[str]:
     if sys.platform != "win32":
-        raise NotImplementedError
+        raise NotImplementedError  # nobody calls it elsewhere; a type checker has to know that msvcrt is there
     import msvcrt
 
     until = time.monotonic() + timeout_secs
