@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from summaries.native.calls import address
 from summaries.native.library import is_available
-from summaries.wire.compiled.scanner import grouped
-from summaries.wire.layout import KIND_SCALAR, VALUE, Block
+from summaries.wire.compiled.scanner import scatter
+from summaries.wire.layout import COUNT, KIND_SCALAR, NUMBERS, ROOM, SETTLED, STEPS, VALUE, WALL_TIMES, Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Epochs", "ScalarColumns"]
 
 Number = TypeVar("Number", np.int64, np.float64)
-_FEW_ROWS = 16  # so many, or one for so many tags, are added one by one faster than they are sorted
+_FEW_ROWS = 16  # so many are added one by one as fast
+_WORDS = NUMBERS + 1  # of a tag's table
 _KIND_AT = VALUE.names.index("kind")  # type: ignore[union-attr]  # it has names
 _FEW_POINTS = 64
 _LEAST_GROWTH = 1.5  # so that many points that are added one by one are not copied each time
@@ -102,10 +104,12 @@ class ScalarColumns:
         self.marks: int = 0
         self._epochs: list[Epochs] = []
         self._columns: list[Block] = []  # by tag, with room for more points
+        self._tables = array("q")  # a row of words for each tag: `layout.COUNT` and those after it
         self._is_compiled = is_available()
 
     def mark(self) -> int:
         """Separate the points so far from those that follow; return the mark's number."""
+        self._settle()
         self.marks += 1
         return self.marks - 1
 
@@ -117,65 +121,96 @@ class ScalarColumns:
             tags: how many tags there are.
             growth: how many times as many points are expected in the end, for which room is made.
         """
-        if not self._is_compiled or _FEW_ROWS * len(values) < max(tags, _FEW_ROWS**2):
+        if not self._is_compiled or len(values) < _FEW_ROWS:
             scalars = [row for row in values.tolist() if row[_KIND_AT] == KIND_SCALAR]
             for value, step, wall_time, _, tag, *_ in scalars:
                 self.append(tag, step, wall_time, value)
             return len(scalars)
-        block, present, counts = grouped(values, tags)
-        start = 0
-        for tag, count in zip(present.tolist(), counts.tolist(), strict=True):
-            stop = start + count
-            own, columns = self._room_for(tag, count, growth)
-            columns.step[own] = block.step[start:stop]
-            columns.wall_time[own] = block.wall_time[start:stop]
-            columns.value[own] = block.value[start:stop]
-            start = stop
-        return start
+        self._know(tags)
+        start, scalars_added = 0, 0
+        while True:
+            start, added = scatter(values, start, self._table())
+            scalars_added += added
+            if start == len(values):
+                return scalars_added
+            self._make_room(values[start:], growth)
 
     def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
         """Add one point."""
-        own, columns = self._room_for(tag, 1)
-        columns.step[own], columns.wall_time[own], columns.value[own] = step, wall_time, value
+        self._know(tag + 1)
+        tables, at = self._tables, tag * _WORDS
+        count = tables[at + COUNT]
+        if count == tables[at + ROOM]:
+            self._grow(tag, count + 1)
+        columns = self._columns[tag]
+        columns.step[count], columns.wall_time[count], columns.value[count] = step, wall_time, value
+        tables[at + COUNT] = count + 1
 
     def columns(self, *, copy: bool = False) -> list[Block]:
         """Each tag's points so far, by tag number; the list ends with the last tag that has points.
 
         Without a copy, they are handed over: no points can be added afterwards.
         """
-        columns = self._columns
+        counts, columns = self._tables[COUNT::_WORDS], self._columns
+        while counts and not counts[-1]:
+            counts.pop()
         if not copy:
             self._columns = []
         return [
             Block(
-                _of_length(block.step, epochs.length, copy),
-                _of_length(block.wall_time, epochs.length, copy),
-                _of_length(block.value, epochs.length, copy),
+                _of_length(block.step, count, copy),
+                _of_length(block.wall_time, count, copy),
+                _of_length(block.value, count, copy),
             )
-            for block, epochs in zip(columns, self._epochs, strict=True)
+            for block, count in zip(columns, counts, strict=False)
         ]
 
     def epochs(self, tag: int) -> Epochs:
         """How a tag's points are distributed over the epochs."""
+        self._settle()
         return self._epochs[tag] if tag < len(self._epochs) else Epochs()
 
-    def _room_for(self, tag: int, count: int, growth: float = 1.0) -> tuple[slice, Block]:
-        """Count more points of a tag; return where in its columns they belong, and the columns."""
-        for _ in range(len(self._epochs), tag + 1):
-            self._epochs.append(Epochs())
-            self._columns.append(_NO_POINTS)
-        epochs, columns = self._epochs[tag], self._columns[tag]
-        start = epochs.length
-        epochs.add(self.marks, count)
-        if epochs.length > len(columns.step):
+    def _table(self) -> NDArray[np.int64]:
+        """The tables as int64[t, 6]. No tag may come while this array is at hand."""
+        return np.frombuffer(self._tables, np.int64).reshape(-1, _WORDS)
+
+    def _know(self, tags: int) -> None:
+        """Begin the columns of tags that are new."""
+        new = tags - len(self._columns)
+        if new > 0:
+            self._epochs += [Epochs() for _ in range(new)]
+            self._columns += [_NO_POINTS] * new
+            self._tables.frombytes(bytes(8 * _WORDS * new))
+
+    def _settle(self) -> None:
+        """Count the points since the last mark into the epoch that has ended, or goes on."""
+        if self._tables:
+            table = self._table()
+            for tag in np.flatnonzero(table[:, COUNT] != table[:, SETTLED]).tolist():
+                self._epochs[tag].add(self.marks, int(table[tag, COUNT] - table[tag, SETTLED]))
+            table[:, SETTLED] = table[:, COUNT]
+
+    def _make_room(self, values: NDArray[np.void], growth: float) -> None:
+        """Let the columns of all tags have room for these rows, and for as many more as are expected."""
+        table = self._table()
+        wanted = np.bincount(values["tag"][values["kind"] == KIND_SCALAR], minlength=len(table)) + table[:, COUNT]
+        for tag in np.flatnonzero(wanted > table[:, ROOM]).tolist():
             # Memory that is never written to takes no room, and to copy columns as they grow takes long.
-            times = 1.0 if growth <= 1 and not start else max(_SLACK * min(growth, _MOST_GROWTH), _LEAST_GROWTH)
-            size = int(times * epochs.length)
-            columns = Block(np.empty(size, np.int64), np.empty(size), np.empty(size))
-            for column, before in zip(columns, self._columns[tag], strict=True):
-                column[:start] = before[:start]
-            self._columns[tag] = columns
-        return slice(start, epochs.length), columns
+            is_all = growth <= 1 and not table[tag, COUNT]
+            self._grow(tag, int(wanted[tag]), 1.0 if is_all else _SLACK * min(growth, _MOST_GROWTH))
+
+    def _grow(self, tag: int, least: int, times: float = 1.0) -> None:
+        """Give a tag longer columns."""
+        at, before = tag * _WORDS, self._columns[tag]
+        count = self._tables[at + COUNT]
+        size = int(least * (max(times, _LEAST_GROWTH) if count else times))
+        columns = Block(np.empty(size, np.int64), np.empty(size), np.empty(size))
+        for column, old in zip(columns, before, strict=True):
+            column[:count] = old[:count]
+        self._columns[tag] = columns
+        self._tables[at + ROOM] = size
+        for word, column in zip((STEPS, WALL_TIMES, NUMBERS), columns, strict=True):
+            self._tables[at + word] = address(column)
 
 
 def _of_length(column: NDArray[Number], length: int, copy: bool) -> NDArray[Number]:

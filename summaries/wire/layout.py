@@ -15,6 +15,7 @@ __all__ = [
     "CLASS_OTHER",
     "CLASS_SCALAR",
     "CLASS_SKIPPED",
+    "COUNT",
     "EVENT",
     "KINDS",
     "KIND_AUDIO",
@@ -25,14 +26,19 @@ __all__ = [
     "KIND_SCALAR",
     "KIND_TENSOR",
     "LOST",
+    "NUMBERS",
     "OTHER",
     "PLACE",
+    "ROOM",
     "SCALAR",
+    "SETTLED",
     "START",
+    "STEPS",
     "SUMMARY",
     "USUAL_BYTES",
     "VALUE",
     "VERSION",
+    "WALL_TIMES",
     "Block",
 ]
 
@@ -78,6 +84,11 @@ KINDS = {
     "obsolete_old_style_histogram": KIND_OBSOLETE,
 }
 """The kind of a value, by its field in the message."""
+
+
+COUNT, ROOM, SETTLED, STEPS, WALL_TIMES, NUMBERS = range(6)
+"""What is known of a tag's columns, in words: how many points they have; for how many there is room; how many lie in
+epochs that have ended; the addresses of the columns."""
 
 
 class Block(NamedTuple):

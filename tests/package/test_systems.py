@@ -28,7 +28,7 @@ from summaries.native.building import ROOT, stale
 from summaries.native.calls import Call, address
 from summaries.native.library import _library, function
 from summaries.native.targets import DIRECTORY, TARGETS, host
-from summaries.wire.compiled.scanner import Scanner, grouped, whole_records
+from summaries.wire.compiled.scanner import Scanner, whole_records
 from summaries.wire.compiled.state import UNUSUAL
 from summaries.wire.index import Rows, Tags
 from summaries.wire.layout import CLASS_SCALAR, EVENT, VALUE
@@ -63,14 +63,14 @@ def test_whoever_builds_gets_the_same_bytes(tmp_path):
 @pytest.fixture(scope="session")
 def recorded():
     with recording() as calls:
-        read_golden_files()
+        read_golden_files(calls)
         count_random_numbers(calls)
         step_optimizers(calls)
-    assert {"frames", "scan", "group", "tally_float32", "tally_float64"} <= set(calls.names)
+    assert {"frames", "scan", "scatter", "tally_float32", "tally_float64"} <= set(calls.names)
     return calls
 
 
-def read_golden_files():
+def read_golden_files(calls):
     for path in GOLDEN:
         data = np.frombuffer(path.read_bytes(), np.uint8)
         for with_events in (0, 500):
@@ -85,8 +85,16 @@ def read_golden_files():
                 rows.cursor[0] += record_at(data, rows.cursor[0])
             count = int(rows.cursor[2])
             if count:
-                grouped(rows.values[:count].copy(), len(rows.tags.names))
+                append(calls, rows.values[:count].copy(), len(rows.tags.names))
         whole_records(path.read_bytes(), 0, MAX_RECORD_BYTES)
+
+
+def append(calls, values, tags):
+    """Append scalars to columns of different length: one of them is full before the end."""
+    columns = [np.zeros((3, 2 + tag)) for tag in range(tags)]
+    rows = [(0, 2 + tag, 0, *(address(column) for column in own)) for tag, own in enumerate(columns)]
+    call = Call(function("scatter"), (values, np.zeros(2, np.int64), np.array(rows, np.int64)))
+    calls.call(call, [column for own in columns for column in own])
 
 
 def record_at(data, offset):

@@ -26,6 +26,8 @@ __all__ = [
     "load_u8",
     "load_u32",
     "load_u64",
+    "store_f64",
+    "store_i64",
     "varint",
 ]
 
@@ -62,6 +64,23 @@ load_u32 = _loader(types.uint32, ir.IntType(32), 4)
 load_u64 = _loader(types.uint64, ir.IntType(64), 8)
 load_f32 = _loader(types.float32, ir.FloatType(), 4)
 load_f64 = _loader(types.float64, ir.DoubleType(), 8)
+
+
+def _storer(scalar: Any) -> Any:
+    """Make a function (int64 address, number) that writes the number there; the caller knows that it may."""
+
+    @intrinsic
+    def store(typing_context: Any, address: Any, number: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            place, value = arguments
+            builder.store(value, builder.inttoptr(place, value.type.as_pointer()))
+
+        return types.void(types.int64, scalar), codegen
+
+    return store
+
+
+store_i64, store_f64 = _storer(types.int64), _storer(types.float64)
 
 
 @compiled

@@ -27,15 +27,17 @@ from summaries.wire.compiled.primitives import (
     load_u8,
     load_u32,
     load_u64,
+    store_f64,
+    store_i64,
     varint,
 )
 from summaries.wire.compiled.state import ARGUMENTS, FULL, MORE, ODD, UNUSUAL
 
-__all__ = ["EXPORTS", "LEVELS", "frames", "group", "scan"]
+__all__ = ["EXPORTS", "LEVELS", "frames", "scan", "scatter"]
 
 _frames_arguments = unpacker(ARGUMENTS["frames"])
 _scan_arguments = unpacker(ARGUMENTS["scan"])
-_group_arguments = unpacker(ARGUMENTS["group"])
+_scatter_arguments = unpacker(ARGUMENTS["scatter"])
 _FEWEST, _MOST = layout.USUAL_BYTES
 _MAX_LENGTH = 2**31 - 1
 _SHORT = np.uint64(1 << 16)
@@ -337,36 +339,37 @@ def _set_event(row: Any, start: Any, stop: Any, step: Any, wall_time: Any, first
 
 
 @compiled
-def group(words: Any) -> Any:
-    """Sort scalars into columns by tag with a counting sort, which is stable.
+def scatter(words: Any) -> Any:
+    """Append scalars to the columns of their tags, up to one whose columns are full.
 
     Args:
         words: the address of a row of words:
             values: VALUE[n].
-            counts: int64[t], zero; filled with the number of scalars of each tag.
-            starts: int64[t], scratch.
-            out: a Block with room for n points, filled.
+            cursor: int64[2], changed: the row to go on with; how many scalars were appended.
+            tables: int64[t, 6], whose counts are changed: `layout.COUNT` and the others say what is where.
     """
-    values, counts, starts, out = _group_arguments(words)
-    steps, wall_times, numbers = out
-    for i in range(len(values)):
-        row = values[i]
-        counts[row["tag"]] += row["kind"] == layout.KIND_SCALAR
-    total = np.int64(0)
-    for tag in range(len(counts)):
-        starts[tag] = total
-        total += counts[tag]
-    for i in range(len(values)):
+    values, cursor, tables = _scatter_arguments(words)
+    begin, end = cursor[0], len(values)
+    appended = np.int64(0)
+    for i in range(begin, end):
         row = values[i]
         if row["kind"] == layout.KIND_SCALAR:
-            at = starts[row["tag"]]
-            starts[row["tag"]] = at + 1
-            steps[at] = row["step"]
-            wall_times[at] = row["wall_time"]
-            numbers[at] = row["value"]
+            table = tables[row["tag"]]
+            count = table[layout.COUNT]
+            if count == table[layout.ROOM]:
+                end = i
+                break
+            at = 8 * count
+            store_i64(table[layout.STEPS] + at, row["step"])
+            store_f64(table[layout.WALL_TIMES] + at, row["wall_time"])
+            store_f64(table[layout.NUMBERS] + at, row["value"])
+            table[layout.COUNT] = count + 1
+            appended += 1
+    cursor[0] = end
+    cursor[1] += appended
 
 
-EXPORTS = {"frames": frames, "scan": scan, "group": group}
+EXPORTS = {"frames": frames, "scan": scan, "scatter": scatter}
 """The functions that Python calls."""
 
 LEVELS = ("v2", "v3", "v8")

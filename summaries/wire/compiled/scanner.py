@@ -10,7 +10,6 @@ import numpy as np
 from summaries.native.calls import Call
 from summaries.native.library import function
 from summaries.wire.compiled.state import Scratch, TagTable
-from summaries.wire.layout import Block
 from summaries.wire.resync import short_length_crcs
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from summaries.wire.index import Rows, Tags
 
-__all__ = ["Scanner", "grouped", "whole_records"]
+__all__ = ["Scanner", "scatter", "whole_records"]
 
 _FEWEST_BYTES = 16  # of a record
 _MOST_FOUND = 1 << 12  # records, for each call
@@ -109,15 +108,18 @@ def whole_records(buffer: bytes, pos: int, most: int) -> tuple[list[int], list[i
         pos = stops[-1] + 4
 
 
-def grouped(values: NDArray[np.void], tags: int) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
-    """The scalars among the rows, sorted by tag, stably; int64[t]: the tags, and int64[t]: how many of each there are.
+def scatter(values: NDArray[np.void], start: int, tables: NDArray[np.int64]) -> tuple[int, int]:
+    """Append the scalars from row `start` on to the columns of their tags, up to one whose columns are full.
 
     Args:
         values: VALUE[n].
-        tags: how many tags there are in all.
+        start: the first row.
+        tables: int64[t, 6], changed: each tag's columns.
+
+    Returns:
+        The row to go on with, and how many scalars were appended.
     """
-    block = Block(np.empty(len(values), np.int64), np.empty(len(values)), np.empty(len(values)))
-    counts = np.zeros(tags, np.int64)
-    function("group")(values, counts, np.empty(tags, np.int64), block)
-    (present,) = counts.nonzero()
-    return block, present, counts[present]
+    cursor = np.array([start, 0])
+    function("scatter")(values, cursor, tables)
+    row, appended = cursor.tolist()
+    return row, appended

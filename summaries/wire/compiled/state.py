@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from summaries.native.calls import INTEGER, Array
-from summaries.wire.layout import EVENT, VALUE, Block
+from summaries.wire.layout import EVENT, VALUE
 
 __all__ = ["ARGUMENTS", "FULL", "MORE", "ODD", "UNUSUAL", "Scratch", "TagTable"]
 
@@ -42,12 +42,11 @@ class Scratch(NamedTuple):
 
 _BYTES, _INTEGERS, _CRCS = Array(np.uint8), Array(np.int64), Array(np.uint32)
 _TAGS = TagTable(Array(np.int32), Array(np.int64, 2), _BYTES, Array(np.int32), _INTEGERS)
-_BLOCK = Block(_INTEGERS, Array(np.float64), Array(np.float64))  # type: ignore[arg-type]  # the types of its arrays
 _SCRATCH = Scratch(_INTEGERS, Array(np.int64, 2))
 
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "frames": (INTEGER, INTEGER, INTEGER, _BYTES, _CRCS, Array(np.int64, 2)),
     "scan": (INTEGER, INTEGER, INTEGER, _BYTES, _INTEGERS, _CRCS, _TAGS, Array(EVENT), Array(VALUE), _SCRATCH),
-    "group": (Array(VALUE), _INTEGERS, _INTEGERS, _BLOCK),
+    "scatter": (Array(VALUE), _INTEGERS, Array(np.int64, 2)),
 }
 """The types of the arguments of each compiled function."""
