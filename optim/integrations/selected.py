@@ -7,11 +7,12 @@ import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from optim.telemetry.trees import named_parameters
+from optim.wiring.versions import Version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["ClippedParameters", "Selected", "local_part"]
+__all__ = ["ClippedParameters", "Selected"]
 
 
 class ClippedParameters(NamedTuple):
@@ -83,10 +84,9 @@ class Selected:
         modules: Iterable[Any] = self.model.modules()
         return modules
 
-    def state(self) -> list[tuple[weakref.ref[Any], int]]:
-        """Of each gradient, which tensor it is and how often that has been changed: what tells whether it still is."""
-        gradients = [parameter.grad for parameter in self.parameters().values() if parameter.grad is not None]
-        return [(weakref.ref(gradient), local_part(gradient)._version) for gradient in gradients]  # noqa: SLF001 - torch documents it
+    def state(self) -> list[Version]:
+        """The gradients as they are now."""
+        return [Version(parameter.grad) for parameter in self.parameters().values() if parameter.grad is not None]
 
     def clipped_with(self, parameters: Iterable[Any]) -> ClippedParameters:
         """How a clipping of these parameters relates to the selected ones."""
@@ -107,8 +107,3 @@ class Selected:
 def _has_gradient(parameter: Any) -> bool:
     """Whether it has one on any rank: FSDP1 leaves it None where a rank holds nothing of it."""
     return parameter.grad is not None or (parameter.requires_grad and hasattr(parameter, "_fsdp_flattened"))
-
-
-def local_part(tensor: Any) -> Any:
-    """What is changed in place: of a DTensor, this rank's tensor."""
-    return tensor.to_local() if hasattr(tensor, "to_local") else tensor

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from optim.integrations.selected import ClippedParameters
     from optim.telemetry.measuring import Observation
     from optim.telemetry.report import StepReport
+    from optim.wiring.versions import Version
     from summaries import EventFileWriter
 
 __all__ = ["GradientHook", "Mistake", "WiringWarning", "attach", "check"]
@@ -145,7 +146,7 @@ class GradientHook:
         self._inner = 0  # steps within it
         self._observed: Observation | None = None  # of the coming step
         self._origin = ""  # "clip" if it was made before a clipping, "late" if of gradients that a step had used, or ""
-        self._left: Any = None  # the state of the gradients after the last clipping, `observe` or step
+        self._left: list[Version] | None = None  # the state of the gradients after the last clipping, `observe` or step
         self._warned: set[str] = set()
         self._handles = [
             optimizer.register_step_pre_hook(self._before_step),
@@ -354,11 +355,8 @@ class GradientHook:
 
     def _unchanged(self) -> bool:
         """Whether the gradients are those that the last clipping, `observe` or step left."""
-        now, left = self._selected.state(), self._left
-        if not now or left is None or len(left) != len(now):  # FSDP1 may give this rank none: nothing can be told
-            return False
-        pairs = zip(now, left, strict=True)  # of one tensor there is one weak reference
-        return all(which is before and changes == until for (which, changes), (before, until) in pairs)
+        now = self._selected.state()
+        return bool(now) and now == self._left  # FSDP1 may give this rank none: nothing can be told
 
     def _tell_mistake(self, mistake: Mistake) -> None:
         """Warn of a mistake in the loop on one rank, and write it for the audit."""

@@ -26,8 +26,8 @@ import torch
 from torch import distributed
 
 from optim.integrations.ranks import rank
-from optim.integrations.selected import local_part
 from optim.telemetry.shards import flat_groups
+from optim.wiring.versions import local_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from optim.integrations.selected import local_part
 from optim.kernels.stats import ARRAY_WIDTH, SQUARES
 from optim.telemetry.shards import flat_groups, local_parts, over_all_ranks
+from optim.wiring.versions import local_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

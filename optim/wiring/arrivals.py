@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from optim.wiring.ears import Ear
+from optim.wiring.versions import Version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +96,7 @@ class _Watched:
 
     Attributes:
         count: how many gradients have arrived since the last step.
-        left: the gradient of the last step and its version, as long as only arriving gradients have changed it.
+        left: the gradient that the last step has used, as long as only arriving gradients have changed it.
         looks: whether to look at the next gradient that arrives.
         nonzero: whether the last one that was looked at since the last step had an element that is not zero.
     """
@@ -103,7 +104,7 @@ class _Watched:
     def __init__(self, parameter: Any) -> None:
         self._parameter = weakref.ref(parameter)
         self.count = 0
-        self.left: tuple[weakref.ref[Any], int] | None = None
+        self.left: Version | None = None
         self.looks = self.nonzero = False
         self.handle = parameter.register_hook(Ear(self._arrives))
 
@@ -117,14 +118,12 @@ class _Watched:
         self.count = 0
         self.nonzero = False  # what came earlier says nothing of the next step: margins may be met by then
         gradient = self.gradient()
-        self.left = None if gradient is None else (weakref.ref(gradient), gradient._version)  # noqa: SLF001 - likewise
+        self.left = None if gradient is None else Version(gradient)
 
     def is_left(self) -> bool:
         """Whether the gradient is what the last step has used, but for what has arrived."""
         gradient = self.gradient()
-        which, version = self.left or (None, 0)
-        same: bool = which is not None and gradient is not None and which() is gradient
-        return same and bool(gradient._version == version)  # noqa: SLF001 - torch documents it
+        return gradient is not None and self.left == Version(gradient)
 
     def _arrives(self, arriving: Any) -> None:
         self.count += 1
@@ -132,5 +131,7 @@ class _Watched:
             self.nonzero = bool(arriving.detach().any())
         if self.left is None:
             return
-        same = self.is_left() and (self.count > 1 or bool(self.gradient().any()))  # it may be zeroed by way of `data`
-        self.left = (self.left[0], self.left[1] + 1) if same else None
+        if self.is_left() and (self.count > 1 or bool(self.gradient().any())):  # it may be zeroed by way of `data`
+            self.left.changes += 1
+        else:
+            self.left = None

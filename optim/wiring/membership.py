@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import weakref
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import torch
 
 from optim.wiring.loop import alive, among, rates
 from optim.wiring.mistake import Check, Mistake
+from optim.wiring.versions import Version
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Outside", "RateZero", "SteppedTwice", "Untied", "structural"]
 
-_Gradients = dict[int, tuple["weakref.ref[Any]", int]]
+_Gradients = dict[int, Version]
 _ZERO_STEPS = 3  # a warm-up may begin at a rate of 0
 
 
@@ -156,13 +156,12 @@ class SteppedTwice(Check):
 
 def _gradients(parameters: tuple[Any, ...]) -> _Gradients:
     """Which gradients they have, and how often these have been changed, by the parameters' ids."""
-    return {id(p): (weakref.ref(p.grad), p.grad._version) for p in parameters if p.grad is not None}  # noqa: SLF001 - torch documents it
+    return {id(p): Version(p.grad) for p in parameters if p.grad is not None}
 
 
 def _same(before: _Gradients, now: _Gradients) -> bool:
     """Whether some gradients are still those that there were, and as they were."""
-    pairs = [(before[key], now[key]) for key in before.keys() & now.keys()]
-    return any(which is now_which and version == now_version for (which, version), (now_which, now_version) in pairs)
+    return any(before[key] == now[key] for key in before.keys() & now.keys())
 
 
 def shared(optimizer: Any, other: Any) -> tuple[Any, ...]:
