@@ -13,6 +13,8 @@ from summaries import Severity
 from summaries.auditing.config import Config
 from summaries.auditing.engine import audit_run
 
+CONFIG = Config()  # what it works out of itself is kept in it
+
 CUTS = 20
 STEPS = 400
 
@@ -31,7 +33,7 @@ def accused(columns, shares):
     for share in shares:
         part = cut(columns, share)
         if part:
-            report = audit_run("run", as_run(np.random.default_rng(0), part), Config())
+            report = audit_run("run", as_run(np.random.default_rng(0), part), CONFIG)
             yield from ((share, one.code, one.message) for one in report.findings if one.severity >= Severity.WARNING)
 
 

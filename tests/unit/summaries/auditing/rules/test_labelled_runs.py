@@ -11,6 +11,8 @@ from summaries.auditing.engine import audit_run, signals_of
 from summaries.auditing.rules import RULES
 from summaries.auditing.signals.tags import ROLES
 
+CONFIG = Config()  # what it works out of itself is kept in it
+
 SEEDS = range(20)
 
 
@@ -27,7 +29,7 @@ def test_a_healthy_run_is_left_alone(maker):
     found = [
         (what, finding.code, finding.message)
         for what, run in makings(maker)
-        for finding in audit_run("run", run, Config()).findings
+        for finding in audit_run("run", run, CONFIG).findings
         if finding.severity >= Severity.WARNING
     ]
     assert found == []
@@ -45,7 +47,7 @@ def test_a_fault_is_found(code, maker):
 def test_a_bug_in_a_real_training_is_found(name):
     code, how = trainings.FAULTY[name]
     columns = trainings.train(np.random.default_rng(1), 400, **how)
-    findings = audit_run("run", labelled.as_run(np.random.default_rng(1), columns), Config()).findings
+    findings = audit_run("run", labelled.as_run(np.random.default_rng(1), columns), CONFIG).findings
     severities = {finding.code: finding.severity for finding in findings}
     assert severities[code] >= (Severity.INFO if "sgd, a rate" in name else Severity.WARNING)
 
@@ -56,7 +58,7 @@ def test_a_rule_finds_nothing_in_a_run_that_lacks_what_it_needs():
     found = []
     for maker in [*healthy.HEALTHY, *(maker for _, maker in faults.FAULTS)]:
         rng = np.random.default_rng(0)
-        signals = signals_of("run", labelled.as_run(rng, maker(rng, 400, 0.05)), Config())
+        signals = signals_of("run", labelled.as_run(rng, maker(rng, 400, 0.05)), CONFIG)
         lacking = [rule for rule in RULES.values() if rule.needs and rule.needs.isdisjoint(signals.present)]
         with np.errstate(all="ignore"):
             found += [(maker.__name__, rule.code) for rule in lacking if list(rule.check(signals, rule.limits()))]
@@ -74,8 +76,8 @@ def test_a_run_read_from_a_file_is_judged_alike(maker, tmp_path):
     rng = np.random.default_rng(1)
     columns = maker(rng, 400, 0.05)
     labelled.write(tmp_path, np.random.default_rng(2), columns)
-    read = audit(tmp_path, Config()).findings
-    made = audit_run(".", labelled.as_run(np.random.default_rng(2), columns), Config()).findings
+    read = audit(tmp_path, CONFIG).findings
+    made = audit_run(".", labelled.as_run(np.random.default_rng(2), columns), CONFIG).findings
     assert [(f.code, f.tag, f.steps, f.message, f.count) for f in read] == [
         (f.code, f.tag, f.steps, f.message, f.count) for f in made
     ]

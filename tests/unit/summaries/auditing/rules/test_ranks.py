@@ -9,6 +9,8 @@ from summaries import SummaryWriter, audit
 from summaries.auditing.config import Config
 from summaries.auditing.engine import audit_job
 
+CONFIG = Config()  # what it works out of itself is kept in it
+
 SEEDS = range(20)
 
 
@@ -17,7 +19,7 @@ def found(maker, points, noise, seed, config=None, **options):
     made = maker(rng, points, noise)
     one, columns = made if isinstance(made, tuple) else (None, made)
     runs = jobs.job(rng, points, columns, **options)
-    return one, audit_job(runs, config or Config())
+    return one, audit_job(runs, config or CONFIG)
 
 
 @pytest.mark.parametrize(("points", "noise"), labelled.SIZES)
@@ -64,14 +66,14 @@ def test_what_is_said():
 def test_two_ranks_with_different_rates():
     rates = {0: 1e-3, 1: 2e-3}
     runs = jobs.job(np.random.default_rng(0), 50, lambda rank: {"lr": np.full(50, rates[rank])}, ranks=2)
-    (finding,) = audit_job(runs, Config())
+    (finding,) = audit_job(runs, CONFIG)
     assert (finding.code, finding.run) == ("GL611", "job/rank=0")
     assert finding.message == "lr is not the same on all 2 ranks from step 0 on: it is 0.001 to 0.002 there"
 
 
 def test_few_points_and_few_ranks_say_nothing():
     runs = jobs.job(np.random.default_rng(0), 5, lambda rank: {"loss": np.full(5, 1.0 + rank)}, ranks=3)
-    assert audit_job(runs, Config()) == ()
+    assert audit_job(runs, CONFIG) == ()
 
 
 def logged(directory, names, rates):

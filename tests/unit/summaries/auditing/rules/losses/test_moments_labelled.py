@@ -9,6 +9,8 @@ from summaries import Severity
 from summaries.auditing.config import Config
 from summaries.auditing.engine import audit_run
 
+CONFIG = Config()  # what it works out of itself is kept in it
+
 SEEDS = range(20)
 
 
@@ -24,7 +26,7 @@ def test_a_healthy_run_is_left_alone(maker):
     found = [
         (what, finding.code, finding.message)
         for what, points, rng in generators((labelled.FEW, *labelled.SIZES))
-        for finding in audit_run("run", as_run(rng, maker(rng, points)), Config()).findings
+        for finding in audit_run("run", as_run(rng, maker(rng, points)), CONFIG).findings
         if finding.severity >= Severity.WARNING
     ]
     assert found == []

@@ -8,6 +8,8 @@ from summaries import Severity
 from summaries.auditing.config import Config
 from summaries.auditing.engine import audit_run
 
+CONFIG = Config()  # what it works out of itself is kept in it
+
 CASES = [(n, seed) for n in labelled.SIZES for seed in range(20)]
 
 
@@ -16,7 +18,7 @@ def test_a_healthy_run_is_left_alone(maker):
     found = [
         (n, seed, finding.code, finding.message)
         for n, seed in CASES
-        for finding in audit_run("run", maker(np.random.default_rng(seed), n), Config()).findings
+        for finding in audit_run("run", maker(np.random.default_rng(seed), n), CONFIG).findings
         if finding.severity >= Severity.WARNING
     ]
     assert found == []
@@ -27,7 +29,7 @@ def test_a_fault_is_found_where_it_begins(code, maker):
     wrong = []
     for n, seed in CASES:
         run, first = maker(np.random.default_rng(seed), n)
-        findings = audit_run("run", run, Config()).findings
+        findings = audit_run("run", run, CONFIG).findings
         found = [(finding.code, finding.steps[0]) for finding in findings if finding.severity >= Severity.WARNING]
         if found != [(code, first)]:
             wrong.append((n, seed, found, first))
