@@ -1,4 +1,4 @@
-"""The build hook: a wheel carries the compiled code of every system, an editable install builds that of its own.
+"""The build hook: a wheel carries every system's compiled code and a bill of its parts, an editable install its own's.
 
 What is up to date is not built again, and then needs no compiler: `make` builds once for all of its environments.
 """
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -17,6 +18,7 @@ ROOT = Path(__file__).parent
 sys.path.insert(0, str(ROOT))
 
 from summaries.native.building import stale  # noqa: E402 - it is not installed yet
+from vendor.sbom import bill, read_project  # noqa: E402
 
 
 class NativeHook(BuildHookInterface):  # type: ignore[type-arg,misc]
@@ -35,3 +37,13 @@ class NativeHook(BuildHookInterface):  # type: ignore[type-arg,misc]
         """Build for this machine if the install is editable, else for all."""
         command = [sys.executable, "-m", "summaries.native.building", *([] if version == "editable" else ["--all"])]
         subprocess.run(command, cwd=ROOT, check=True)  # noqa: S603 - this Python, this program
+        if version != "editable":
+            self._bill = TemporaryDirectory()
+            path = Path(self._bill.name, "gradledger.cdx.json")
+            path.write_text(bill(read_project()), encoding="utf-8")
+            build_data["sbom_files"].append(str(path))
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """The bill is in the wheel by now."""
+        if version != "editable":
+            self._bill.cleanup()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -11,8 +13,10 @@ import tarfile
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 from readme_renderer import markdown
 
 if TYPE_CHECKING:
@@ -21,6 +25,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 MOST_BYTES = {".whl": 4_000_000, ".gz": 6_000_000}
 """A little more than there is today: who doubles the download does it on purpose."""
+
+FOREIGN = re.compile(r"/lib/[^/]+\.(so|dylib|dll)$|/uplot/|_pb2\.py$|\.npz$")
+"""What nobody wrote here by hand."""
 
 
 def tool(*arguments: object, **options: object) -> str:
@@ -46,9 +53,12 @@ def build(directory: Path, scratch: Path) -> tuple[Path, Path]:
     shutil.copytree(ROOT / libraries, unpacked / libraries)
     tool(*command, "--wheel", unpacked)
     (wheel,) = directory.glob("*.whl")
+    tool(*command[:-1], scratch / "again", "--wheel", unpacked)
     print(tool("twine", "check", "--strict", wheel, archive).strip())
     print(tool("check-wheel-contents", "--config", unpacked / "pyproject.toml", wheel).strip())
-    if complaints := [*complaints, *too_large(wheel, archive), *relative_addresses(wheel)]:
+    again = scratch / "again" / wheel.name
+    complaints += [*too_large(wheel, archive), *relative_addresses(wheel), *wrong_bill(wheel), *another(wheel, again)]
+    if complaints:
         sys.exit("\n".join(complaints))
     return wheel, unpacked
 
@@ -70,6 +80,39 @@ def relative_addresses(wheel: Path) -> Iterator[str]:
     for address in re.findall(r'(?:src|srcset|href)="([^"]*)"', page):
         if not address.startswith(("https://", "#")):
             yield f"the README on the package index has a relative address: {address}"
+
+
+def another(wheel: Path, again: Path) -> Iterator[str]:
+    """Complain if the wheel has other bytes when it is built again."""
+    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (wheel, again)]
+    print(f"sha256 {digests[0]}  {wheel.name}")
+    if digests[0] != digests[1]:
+        yield f"built again, {wheel.name} has other bytes: {digests[1]}"
+
+
+def wrong_bill(wheel: Path) -> Iterator[str]:
+    """Complain of a bill of materials that is not CycloneDX, or does not say what is in the wheel."""
+    with zipfile.ZipFile(wheel) as file:
+        names = file.namelist()
+        (name,) = [name for name in names if name.endswith(".dist-info/sboms/gradledger.cdx.json")]
+        text = file.read(name).decode()
+        if error := JsonStrictValidator(SchemaVersion.V1_6).validate_str(text):
+            yield f"{name} is not CycloneDX 1.6: {error}"
+        digests = dict(files_of(json.loads(text)["components"]))
+        for path, digest in digests.items():
+            if hashlib.sha256(file.read(path)).hexdigest() != digest:
+                yield f"{name} has another digest of {path} than the wheel"
+    for path in names:
+        if FOREIGN.search(path) and path not in digests:
+            yield f"{name} does not name {path}"
+
+
+def files_of(components: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """(path, sha256) of each file that a bill of materials names."""
+    for component in components:
+        if component["type"] == "file":
+            yield component["name"], component["hashes"][0]["content"]
+        yield from files_of(component.get("components", []))
 
 
 def other_files(unpacked: Path) -> Iterator[str]:
