@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 MOST_BYTES = {".whl": 4_000_000, ".gz": 6_000_000}
 """A little more than there is today: who doubles the download does it on purpose."""
 
-FOREIGN = re.compile(r"/lib/[^/]+\.(so|dylib|dll)$|/uplot/|_pb2\.py$|\.npz$")
+FOREIGN = re.compile(r"^[a-z]+/.*(/lib/[^/]+\.(so|dylib|dll)$|/uplot/|_pb2\.py$|\.npz$)")
 """What nobody wrote here by hand."""
 
 
