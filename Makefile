@@ -123,10 +123,11 @@ $(JAVASCRIPT)/node_modules/.ready: $(JAVASCRIPT)/package.json $(JAVASCRIPT)/pack
 	cd $(JAVASCRIPT) && npm ci --loglevel=error
 	touch $@
 
-# Every view of the page in TensorBoard, in a browser, in the newest TensorBoard and the oldest that it is for.
+# Every view of the page in TensorBoard, in a browser, in the newest TensorBoard; and in the oldest that it is for, what
+# depends on it: that it finds the page and shows it, its addresses, theme and frame.
 plugin: $(VENV)/.ready .venv-tensorboard/.ready
 	$(BIN)/python -m pytest $(WITH_OTHERS) $(PLUGIN)
-	.venv-tensorboard/bin/python -m pytest $(WITH_OTHERS) $(PLUGIN)
+	.venv-tensorboard/bin/python -m pytest $(WITH_OTHERS) -m each_tensorboard $(PLUGIN)
 
 .venv-tensorboard/.ready: $(MADE_FROM)
 	$(NEW)
