@@ -27,6 +27,7 @@ def pytest_configure(config):
     if hasattr(time, "tzset"):
         time.tzset()
     config.addinivalue_line("markers", "only_on_disks(reason): with --place, skip this test, because of this reason")
+    config.addinivalue_line("markers", "each_tensorboard: `make plugin` runs it in the oldest TensorBoard, too")
 
 
 def pytest_collection_modifyitems(config, items):

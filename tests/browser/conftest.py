@@ -1,6 +1,7 @@
 """TensorBoard with the runs of `log_run` in it, and pages of headless Chromium that look at them."""
 
 import os
+import re
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from browser.audit_page import Page
 from browser.dashboard import VIEWPORT, Dashboard, chromium_path, launch, serve, without_errors
 from browser.log_run import log_all
+from browser.plugin_page import LOOKS, PluginPage
 
 
 @pytest.hookimpl(trylast=True)
@@ -108,3 +110,34 @@ def audit(browser, tmp_path, screenshots, request):
     assert opened.errors == []
     assert opened.requests == []
     assert hacked is None
+
+
+@pytest.fixture
+def watched(screenshots, request):
+    """page → the page; at the end of the test there was no error on it, and nothing out of a file was run."""
+    pages = []
+
+    def watch(page, *, close=False):
+        pages.append((page, close))
+        return page
+
+    yield watch
+    for number, (page, close) in enumerate(pages):
+        name = f"plugin-{request.node.name.removeprefix('test_')}-{number}.png"
+        page.page.screenshot(path=screenshots / re.sub(r"[^\w.-]", "_", name))
+        hacked = page.page.evaluate("[window.hacked, ...Array.from(window, (frame) => frame.hacked)]")
+        errors, page.errors[:] = list(page.errors), []
+        if close:
+            page.page.context.close()
+        assert errors == []
+        assert set(hacked) == {None}
+
+
+@pytest.fixture
+def opened(browser, watched):
+    """address → TensorBoard loaded anew, by a reader who was never there."""
+
+    def open_page(address, **looks):
+        return watched(PluginPage(browser.new_context(**{**LOOKS, **looks}).new_page(), address), close=True)
+
+    return open_page

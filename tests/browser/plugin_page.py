@@ -9,6 +9,8 @@ from browser.dashboard import TIMEOUT, until
 from PIL import Image
 
 FRAME = "iframe[src*='name=gradledger']"
+SIZES = {"wide": {"width": 1400, "height": 1000}, "narrow": {"width": 700, "height": 1000}}
+LOOKS = {"viewport": SIZES["wide"], "reduced_motion": "reduce", "color_scheme": "light"}
 
 
 class PluginPage:
@@ -24,12 +26,28 @@ class PluginPage:
         page.on("response", self._note_failure)
 
     def open(self, at=""):
-        """Open TensorBoard at one of our addresses, such as #/run/a, as a deep link; the frame."""
-        deep = f"&p.gradledger.at={quote(at, safe='')}" if at else ""
-        self.page.goto("about:blank")
-        self.page.goto(f"{self.address}/#gradledger{deep}")
+        """Open one of our addresses, such as #/run/a, as TensorBoard's deep link; the frame.
+
+        TensorBoard itself, which takes seconds, is loaded the first time, or when it shows something else; later, only
+        our frame is loaded anew.
+        """
+        deep = f"#gradledger&p.gradledger.at={quote(at, safe='')}" if at else "#gradledger"
+        if self._is_loaded():
+            frame = self.page.locator(FRAME).element_handle().content_frame()
+            whole = frame.url.partition("#")[0]
+            frame.goto("about:blank")
+            self.page.evaluate("(deep) => history.replaceState(history.state, '', deep)", deep)
+            frame.goto(whole)
+        else:
+            self.page.goto("about:blank")
+            self.page.goto(f"{self.address}/{deep}")
         self.frame.locator("main section").first.wait_for()
         return self.frame
+
+    def forget(self):
+        """Forget what a reader chose."""
+        if self._is_loaded():
+            self.evaluate("localStorage.clear()")
 
     @property
     def frame(self):
@@ -74,6 +92,9 @@ class PluginPage:
 
         assert self.until(matches), said.inner_text()
         return found[0]
+
+    def _is_loaded(self):
+        return self.page.url.startswith(f"{self.address}/#gradledger") and self.page.locator(FRAME).count() == 1
 
     def _note_failure(self, response):
         if response.status >= 400 and response.status != 503:

@@ -9,12 +9,11 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 from browser.dashboard import TIMEOUT, serve
-from browser.plugin_page import PluginPage, colors, lightness
+from browser.plugin_page import LOOKS, SIZES, PluginPage, colors, lightness
 from browser.plugin_runs import LAYERS, SPIKE, STEPS, log_run, log_steps
 
 from summaries import SummaryWriter, clip_advice
 
-SIZES = {"wide": (1400, 1000), "narrow": (700, 1000)}
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 NOT_UTF8 = os.fsdecode(b"caf\xe9 100%&?#")
 
@@ -59,26 +58,19 @@ def addresses(logdir):
         yield address
 
 
-@pytest.fixture
-def opened(browser, screenshots, request):
-    """address → our page there; at the end there was no error, and nothing out of a file was run."""
-    pages = []
+@pytest.fixture(scope="module")
+def kept(browser, addresses):
+    """loader → a page that tests share, because to load TensorBoard takes seconds."""
+    made = {}
 
-    def open_page(address, size="wide", **looks):
-        width, height = SIZES[size]
-        viewport = {"width": width, "height": height}
-        context = browser.new_context(viewport=viewport, reduced_motion="reduce", **{"color_scheme": "light", **looks})
-        pages.append(PluginPage(context.new_page(), address))
-        return pages[-1]
+    def page(loader):
+        if loader not in made:
+            made[loader] = PluginPage(browser.new_context(**LOOKS).new_page(), addresses(loader))
+        return made[loader]
 
-    yield open_page
-    for number, page in enumerate(pages):
-        name = f"plugin-{request.node.name.removeprefix('test_')}-{number}.png"
-        page.page.screenshot(path=screenshots / re.sub(r"[^\w.-]", "_", name))
-        hacked = page.page.evaluate("[window.hacked, ...Array.from(window, (frame) => frame.hacked)]")
-        page.page.context.close()
-        assert page.errors == []
-        assert set(hacked) == {None}
+    yield page
+    for one in made.values():
+        one.page.context.close()
 
 
 @pytest.fixture(params=["python"])
@@ -88,8 +80,13 @@ def loader(request):
 
 
 @pytest.fixture
-def plugin(opened, addresses, loader):
-    return opened(addresses(loader))
+def plugin(kept, watched, loader):
+    """The shared page, as it was before any test."""
+    page = kept(loader)
+    page.page.set_viewport_size(SIZES["wide"])
+    page.page.mouse.move(0, 0)
+    page.forget()
+    return watched(page)
 
 
 def names_of(frame):
@@ -102,6 +99,7 @@ def read(plugin, frame):
     return frame
 
 
+@pytest.mark.each_tensorboard
 @pytest.mark.parametrize("loader", ["python", "rust"], indirect=True)
 def test_all_runs(plugin):
     frame = read(plugin, plugin.open())
@@ -261,6 +259,7 @@ def test_matrices_over_steps(plugin):
     assert plugin.until(lambda: "step=2" in plugin.evaluate("location.hash"))
 
 
+@pytest.mark.each_tensorboard
 def test_a_deep_link_opens_what_it_was_made_of(plugin, opened, addresses, loader):
     frame = plugin.open("#/run/fine/layers?kind=update_ratio&order=name&from=100&to=200")
     plugin.heat()
@@ -271,9 +270,10 @@ def test_a_deep_link_opens_what_it_was_made_of(plugin, opened, addresses, loader
     other.page.goto(link)
     other.heat()
     assert other.evaluate("location.hash") == plugin.evaluate("location.hash")
-    plugin.page.evaluate("location.hash = '#scalars'")
-    plugin.page.wait_for_timeout(3000)  # we ask the server meanwhile
-    assert plugin.top_address() == "#scalars"
+    other.page.evaluate("location.hash = '#scalars'")
+    other.evaluate("location.hash = '#/run/matrices'")  # as a link does that was clicked just before
+    other.frame.locator("h1", has_text="matrices").wait_for(state="attached")
+    assert other.top_address() == "#scalars"
 
 
 def test_hostile_names_are_text(plugin):
@@ -292,6 +292,7 @@ def test_hostile_names_are_text(plugin):
     assert frame.locator("img").count() == 0
 
 
+@pytest.mark.each_tensorboard
 def test_a_name_that_is_not_utf8(plugin):
     frame = read(plugin, plugin.open())
     frame.locator("tbody th.name a", has_text="100%&?#").click()
@@ -312,23 +313,27 @@ def test_a_run_that_is_not_there(plugin):
 VIEWS = ("#/", "#/run/fine", "#/run/fine/layers", "#/run/fine/clipping", "#/pair/fine?with=sweep%2Fdiverges")
 
 
+@pytest.mark.each_tensorboard
 @pytest.mark.parametrize("size", SIZES)
-def test_every_view_fits_in_light_and_dark(opened, addresses, loader, screenshots, size):
-    page = opened(addresses(loader), size)
-    frame = page.open()
+def test_every_view_fits_in_light_and_dark(plugin, screenshots, size):
+    plugin.page.set_viewport_size(SIZES[size])
+    frame = plugin.open()
     for number, at in enumerate(VIEWS):
-        page.evaluate(f"location.hash = {at!r}")
-        assert page.until(
-            lambda at=at: page.evaluate("location.hash") == at and frame.locator("main section").count() > 0
+        plugin.evaluate(f"location.hash = {at!r}")
+        assert plugin.until(
+            lambda at=at: plugin.evaluate("location.hash") == at and frame.locator("main section").count() > 0
         )
         for scheme, fits in (("light", lambda found: found > 190), ("dark", lambda found: found < 90)):
             if (frame.locator("#theme").inner_text() == "Dark") == (scheme == "dark"):
                 frame.locator("#theme").click()
-            assert page.until(lambda fits=fits: fits(lightness(frame.locator("header.top")))), (at, scheme)
-            page.page.screenshot(path=screenshots / f"plugin-view-{number}-{size}-{scheme}.png")
-            assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0, at
+            assert plugin.until(lambda fits=fits: fits(lightness(frame.locator("header.top")))), (at, scheme)
+            plugin.page.screenshot(path=screenshots / f"plugin-view-{number}-{size}-{scheme}.png")
+            assert (
+                plugin.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+            ), at
 
 
+@pytest.mark.each_tensorboard
 def test_dark_when_tensorboard_is_until_the_reader_chooses(opened, addresses, loader):
     page = opened(addresses(loader), color_scheme="dark")
     frame = page.open()
@@ -343,6 +348,7 @@ def test_dark_when_tensorboard_is_until_the_reader_chooses(opened, addresses, lo
     assert lightness(frame.locator("header.top")) < 90
 
 
+@pytest.mark.each_tensorboard
 def test_a_run_that_grows(opened, tmp_path):
     rng, logdir = np.random.default_rng(0), tmp_path / "runs"
     logdir.mkdir()
@@ -375,6 +381,7 @@ def test_a_run_that_grows(opened, tmp_path):
         page.page.goto("about:blank")  # before TensorBoard stops to answer
 
 
+@pytest.mark.each_tensorboard
 def test_a_broken_plugin_does_not_stop_tensorboard(browser, tmp_path, monkeypatch):
     log_run(tmp_path / "runs" / "a", steps=3)
     (tmp_path / "summaries").mkdir()

@@ -18,7 +18,7 @@ def logdir(tmp_path_factory):
 def test_what_is_found_in_labelled_runs(browser, logdir):
     report = audit(logdir)
     found = {run.name: sorted(finding.code for finding in run.findings) for run in report.runs}
-    with serve(logdir, "python", {}) as address:
+    with serve(logdir, "rust", {}) as address:
         plugin = PluginPage(browser.new_context(viewport={"width": 1400, "height": 1000}).new_page(), address)
         frame = plugin.open()
         assert plugin.until(lambda: frame.locator("#tally .state").count() == 0)

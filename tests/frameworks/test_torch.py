@@ -4,9 +4,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from frameworks.examples import check_example
+from frameworks.examples import check_logged, run_example
 from frameworks.reference_loop import CLIP, LR, STEPS, batches, by_hand, compare, network, norms
-from helpers import ROOT, run
 
 from summaries import SummaryWriter, audit, read_logdir, read_run
 
@@ -214,13 +213,18 @@ def test_an_optimizer_of_stable_baselines(logdir):
     assert np.linalg.norm(norms_of_layers) == pytest.approx(scalars["gradients/global_norm"].value[0], rel=1e-5)
 
 
-def test_the_example(logdir):
-    check_example("torch", logdir, "0.weight", 20)
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    """What the example has logged."""
+    return run_example("torch", tmp_path_factory.mktemp("example"))
 
 
-def test_the_examples_spoilt_batch_is_recorded(logdir):
-    run(ROOT / "examples/gradients_torch.py", logdir)
-    incident = read_logdir(logdir)["incident=150"]
+def test_the_example(example):
+    check_logged(example, "0.weight", 20)
+
+
+def test_the_examples_spoilt_batch_is_recorded(example):
+    incident = read_logdir(example)["incident=150"]
     assert incident.scalars["train/loss"].step.tolist() == list(range(101, 163))
     assert incident.texts["incident/text_summary"][0] == "a spike of the loss and a spike of the gradients' norm"
-    assert {finding.code for finding in audit(str(logdir)).findings if finding.run == "incident=150"} >= {"GL302"}
+    assert {finding.code for finding in audit(str(example)).findings if finding.run == "incident=150"} >= {"GL302"}
