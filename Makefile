@@ -170,7 +170,7 @@ notebook: .venv-notebook/.ready
 # Wheel and source distribution are built into dist/ and checked; every command is run in environments of the oldest
 # dependencies and the newest, on each Python that is there.
 package: native .venv-package/.ready
-	$(BIN)/python -m summaries.native.building --all
+	PYTHONPATH=tests $(BIN)/python -m package.libraries
 	$(BIN)/python -m pytest tests/package/test_systems.py
 	PYTHONPATH=tests .venv-package/bin/python -m package $(BIN)/python
 
