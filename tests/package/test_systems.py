@@ -160,8 +160,14 @@ def test_every_word_is_this_machines(recorded, library, tmp_path):
     (target,) = (target for target in TARGETS.values() if target.file == library)
     emulator, levels = EMULATORS[library]
     program = tmp_path / ("driver.exe" if "windows" in library else "driver")
-    command = [sys.executable, "-m", "ziglang", "cc", "-target", target.linker, "-O1", "-o", program]
-    subprocess.run([*command, HERE / "driver" / "driver.c"], check=True)
+    zig, needed = [sys.executable, "-m", "ziglang"], []
+    if "windows" in library:
+        names = tmp_path / "libmsvcrt.a"
+        describing = ["dlltool", "-m", "i386:x86-64", "-d", HERE / "driver" / "msvcrt.def", "-l", names]
+        subprocess.run([*zig, *describing], check=True)
+        needed = ["-ffreestanding", "-nostdlib", names, "-lkernel32", "-Wl,--entry=begin"]
+    command = [*zig, "cc", "-target", target.linker, "-O1", "-o", program, HERE / "driver" / "driver.c", *needed]
+    subprocess.run(command, check=True)
     code = Path(DIRECTORY, library).read_bytes()
     environment = os.environ | {"WINEDEBUG": "-all", "WINEPREFIX": str(tmp_path / "wine")}
     for level in levels:
