@@ -81,11 +81,12 @@ alone: $(VENV)/.ready
 conformance: $(CONFORMANCE)/.ready
 	$(CONFORMANCE)/bin/python -m pytest tests/conformance -W ignore --numprocesses 2 --page docs/compatibility.md
 
-# The readers' tests, and those of stores, against servers of stores; in an environment of its own, which has Polars for
-# a block of the documentation.
+# The readers' tests, and those of stores, against servers of stores; in an environment of its own, which has DuckDB and
+# Polars for blocks of the documentation.
 stores: $(STORES)/.ready
 	$(STORES)/bin/python -m pytest $(WITH_OTHERS) --place s3 $(READERS)
-	$(STORES)/bin/python -m pytest $(WITH_OTHERS) tests/stores tests/documentation/test_pages.py
+	$(STORES)/bin/python -m pytest $(WITH_OTHERS) tests/stores
+	$(STORES)/bin/python -m pytest $(WITH_OTHERS) tests/documentation/test_pages.py -k 'duckdb or polars'
 
 # The audit on a Dask cluster of processes, which are killed at random; in the environment of the stores.
 cluster: $(STORES)/.ready
@@ -173,7 +174,7 @@ notebook: .venv-notebook/.ready
 # Wheel and source distribution are built into dist/ and checked; every command is run in environments of the oldest
 # dependencies and the newest, on each Python that is there.
 package: native .venv-package/.ready
-	$(BIN)/python -m summaries.native.building --all
+	PYTHONPATH=tests $(BIN)/python -m package.libraries
 	$(BIN)/python -m pytest tests/package/test_systems.py
 	PYTHONPATH=tests .venv-package/bin/python -m package $(BIN)/python
 

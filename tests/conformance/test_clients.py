@@ -1,6 +1,7 @@
 """Each client trains once with the writer that it knows and once with ours: TensorBoard finds the same in both."""
 
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -24,20 +25,32 @@ CLIENTS = (
 )
 
 
-def run(name, writer, root):
-    """Run a client in a process of its own, in a directory of its own."""
-    root.mkdir()
+@pytest.fixture(scope="module")
+def clients():
+    """name, writer, directory → exit status of that client, in a process of its own."""
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "tests")))
-    done = subprocess.run(
-        [sys.executable, "-m", "conformance.clients.run", name, writer, str(root / "logs")],
-        cwd=root,
+    with subprocess.Popen(
+        [sys.executable, "-m", "conformance.clients.run"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         env=os.environ | {"PYTHONPATH": paths},
-        capture_output=True,
         text=True,
-        check=False,
-    )
-    if done.returncode:
-        pytest.fail(f"{name} fails with {writer}:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}", pytrace=False)
+    ) as process:
+
+        def status(*line):
+            print(json.dumps(line), file=process.stdin, flush=True)
+            return int(process.stdout.readline())
+
+        yield status
+        process.stdin.close()
+
+
+def run(clients, name, writer, root):
+    """Run a client in a directory of its own."""
+    root.mkdir()
+    if clients(name, writer, str(root)):
+        pytest.fail(f"{name} fails with {writer}:\n{(root / 'said').read_text()[-6000:]}", pytrace=False)
     shown = seen(root / "logs", importlib.import_module(f"conformance.clients.{name}").TIMES)
     by_the_clock = getattr(importlib.import_module(f"conformance.clients.{name}"), "STEPS_BY_THE_CLOCK", ())
     for scalars in (run["scalars"] for run in shown["runs"].values()):
@@ -71,8 +84,8 @@ def is_time(tag, times):
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_the_client_logs_the_same_through_ours(name, tmp_path, record_property):
-    original, ours = (run(name, writer, tmp_path / writer) for writer in ("original", "ours"))
+def test_the_client_logs_the_same_through_ours(clients, name, tmp_path, record_property):
+    original, ours = (run(clients, name, writer, tmp_path / writer) for writer in ("original", "ours"))
     found = differences(ours, original)
     if found:
         pytest.fail("\n".join(found), pytrace=False)

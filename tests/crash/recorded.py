@@ -83,6 +83,9 @@ def _calls(lines):
         number = re.match(r"-?\d+", result)
         if number is None or number[0].startswith("-"):
             continue
+        if name == "read":  # imports read megabytes, and nobody asks what
+            yield Call(name, (), (arguments.partition(",")[0],), int(number[0]))
+            continue
         strings = tuple(bytes.fromhex(string.replace("\\x", "")) for string, _ in _STRING.findall(arguments))
         plain = _STRING.sub("S", arguments).strip().removesuffix(")")
         yield Call(name, strings, tuple(part.strip() for part in plain.split(",")), int(number[0]))

@@ -11,11 +11,8 @@ What is not durable may be lost, kept, or torn: bytes at sectors of 512 bytes, w
 size and the names may be there before the bytes.
 """
 
-import hashlib
-import itertools
 import os
 import zlib
-from collections import Counter
 
 __all__ = ["MODELS", "SECTOR", "Disk", "states"]
 
@@ -28,7 +25,15 @@ _MOST_ALONE = 12  # pending changes of names that are left out one by one
 class _File:
     def __init__(self):
         self.data, self.durable = bytearray(), b""
-        self.links = 0
+        self._last, self._torn = None, []
+
+    def torn(self):
+        """What it may be, torn in each of the ways, worked out once for what it holds."""
+        now = (self.durable, bytes(self.data))
+        if now != self._last:
+            self._last = now
+            self._torn = [tear(*now) for tear in _TORN]
+        return self._torn
 
 
 class _Directory:
@@ -288,10 +293,11 @@ class Disk:
             entries = dict(self.durable_entries)
             for changes in kept:
                 self._note(entries, changes)
-            for torn in _TORN:
-                yield self._tree(entries, lambda _path, torn=torn: torn)
+            paths = self._paths(entries)
+            for torn in range(len(_TORN)):
+                yield {path: what and what[torn] for path, what in paths.items()}
             for seed in range(_MIXED):  # each file in a way of its own
-                yield self._tree(entries, lambda path, seed=seed: _TORN[zlib.crc32(path.encode(), seed) % len(_TORN)])
+                yield {p: what and what[zlib.crc32(p.encode(), seed) % len(_TORN)] for p, what in paths.items()}
 
     def _kept(self):
         """Yield which pending changes of names are kept."""
@@ -305,8 +311,9 @@ class Disk:
             yield pending[:alone] + pending[alone + 1 :]
             yield [pending[alone]]
 
-    def _tree(self, entries, torn):
-        tree = {}
+    def _paths(self, entries):
+        """Path → the ways in which a file may be torn, or None for a directory, which is before what is in it."""
+        paths = {}
         below = {}
         for (directory, name), what in entries.items():
             below.setdefault(directory, []).append((name, what))
@@ -315,11 +322,11 @@ class Disk:
             for name, what in below.get(directory, ()):
                 place = f"{path}/{os.fsdecode(name)}"
                 if isinstance(what, _Directory):
-                    tree[place] = None
+                    paths[place] = None
                     left.append((what, place))
                 else:
-                    tree[place] = torn(place)(what.durable, bytes(what.data))
-        return tree
+                    paths[place] = what.torn()
+        return paths
 
 
 def _is_synced(tear):
@@ -383,16 +390,11 @@ def states(calls, root, model):
     """
     disk = Disk(root, model)
     seen = set()
-    for call in itertools.chain(calls):
+    for call in calls:
         if not disk.apply(call):
             continue
         for tree in disk.trees():
-            key = hashlib.sha1(repr((disk.mark, sorted(tree.items()))).encode(), usedforsecurity=False).digest()
+            key = disk.mark, frozenset(tree.items())
             if key not in seen:
                 seen.add(key)
                 yield disk.mark, tree
-
-
-def counted(found):
-    """A line that says how many there are of each."""
-    return ", ".join(f"{number} {what}" for what, number in Counter(found).items())

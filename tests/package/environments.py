@@ -1,4 +1,4 @@
-"""The wheel alone in empty environments: each Python at hand, the oldest dependencies or the newest, numba or not."""
+"""The wheel alone in empty environments: each Python at hand, oldest dependencies and newest; then with numba."""
 
 from __future__ import annotations
 
@@ -31,20 +31,19 @@ class Environment:
 
     python: str
     age: str
-    extra: str
 
     def __str__(self) -> str:
         """What is printed of it."""
-        return f"Python {self.python}, {self.age} dependencies{self.extra and f', [{self.extra}]'}"
+        return f"Python {self.python}, {self.age} dependencies"
 
     def directory(self, environments: Path) -> Path:
         """Where it is, among the others."""
-        return environments / f"{self.python}-{self.age}{self.extra and f'-{self.extra}'}"
+        return environments / f"{self.python}-{self.age}"
 
 
 def try_all(wheel: Path, directory: Path) -> None:
     """Make all environments, as many at a time as there are processors, and use the package in each."""
-    chosen = [Environment(*parts) for parts in product(interpreters(), ("oldest", "newest"), ("", "numba"))]
+    chosen = [Environment(*parts) for parts in product(interpreters(), ("oldest", "newest"))]
     failed = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         uses = pool.map(lambda environment: use(environment, wheel, directory), chosen)
@@ -69,23 +68,43 @@ def interpreters() -> list[str]:
 
 
 def use(environment: Environment, wheel: Path, directory: Path) -> tuple[int, str]:
-    """Install the wheel, and only what it needs; run the smoke test; return its status, and what there is to say."""
+    """Install the wheel, and only what it needs; run the smoke test, and again with numba.
+
+    Returns:
+        The status, and what there is to say.
+    """
     place = environment.directory(directory)
-    versions = place / "versions.txt"
     tool("uv", "venv", "--quiet", "--system", "--python", environment.python, place / "venv", env=UV)
+    pins = install(environment, place, wheel, "versions")
+    status, said = smoke(place, "work", pins)
+    if not status:
+        with_numba = install(environment, place, wheel, "numba-versions", "--extra", "numba")
+        # What numba is not used for is the same again, if all else is.
+        parts = ["--only", "check_names,step_optimizers"] if set(pins) <= set(with_numba) else []
+        status, more = smoke(place, "numba-work", with_numba, *parts)
+        said += "\n" + more
+    return status, said
+
+
+def install(environment: Environment, place: Path, wheel: Path, name: str, *extra: str) -> list[str]:
+    """Choose the dependencies, install them and the wheel, and return NAME==VERSION of each."""
+    versions = place / f"{name}.txt"
     options = ["--quiet", "--only-binary", ":all:", "--python", python_in(place)]
     # The oldest are the oldest that have a wheel for this Python: NumPy 2.0 has none for 3.13.
     # The newest are those that we know of, or those that the index has today.
     known = [] if os.environ.get("NEWEST") == "today" else ["--constraint", ROOT / "constraints.txt"]
     chosen = {"oldest": ["--resolution", "lowest-direct"], "newest": known}[environment.age]
-    extra = ["--extra", environment.extra] if environment.extra else []
     needed = ["--no-annotate", "--no-header", ROOT / "pyproject.toml", "--output-file", versions]
     tool("uv", "pip", "compile", *options, *chosen, *extra, *needed, env=UV)
-    tool("uv", "pip", "install", *options, "--compile-bytecode", "--requirements", versions, wheel, env=UV)
-    pins = re.findall(r"^\S+==\S+", versions.read_text(encoding="utf-8"), re.MULTILINE)
-    (place / "work").mkdir()
-    command = [python_in(place), "-I", SMOKE, *pins]
-    done = subprocess.run(command, cwd=place / "work", capture_output=True, encoding="utf-8", check=False)
+    tool("uv", "pip", "install", *options, "--requirements", versions, wheel, env=UV)
+    return re.findall(r"^\S+==\S+", versions.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def smoke(place: Path, name: str, pins: list[str], *parts: str) -> tuple[int, str]:
+    """Run the smoke test in an empty directory; return its status, and what there is to say."""
+    (place / name).mkdir()
+    command = [python_in(place), "-I", SMOKE, *parts, *pins]
+    done = subprocess.run(command, cwd=place / name, capture_output=True, encoding="utf-8", check=False)
     said = [done.stdout.strip(), " ".join(pins), *[done.stderr] * bool(done.returncode)]
     return done.returncode, "\n".join(said)
 
@@ -96,8 +115,8 @@ def python_in(place: Path) -> Path:
 
 
 def time_imports(directory: Path, rounds: int = 5) -> None:
-    """Print how long our packages take to import, in the newest environment without numba: the best of some rounds."""
-    place = Environment(interpreters()[0], "newest", "").directory(directory)
+    """Print how long our packages take to import, in a newest environment: the best of some rounds."""
+    place = Environment(interpreters()[0], "newest").directory(directory)
     for package in ("gradledger", "summaries", "optim"):
         command = [python_in(place), "-I", "-X", "importtime", "-c", f"import {package}"]
         said = [subprocess.run(command, capture_output=True, text=True, check=True).stderr for _ in range(rounds)]

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+POINTING = {"scatter"}
+"""Functions that a reader calls with addresses in an array."""
+
+
 class Recording:
     """Calls that were made on this machine.
 
@@ -39,6 +43,8 @@ class Recording:
 
     def call(self, call: Call, memory: Sequence[NDArray[Any]] = ()) -> int:
         """Make a call, and record it; `memory` is what its arguments point to, without being arguments."""
+        if call._function.name in POINTING and not memory:  # a reader's own: nobody knows what it points to
+            return _make(call)
         buffers = [np.frombuffer(call.words, np.int64), *_arrays(call._arguments), *memory]
         pointers = _pointers(buffers)
         self._calls.append(_packed(buffers, pointers))

@@ -1,7 +1,9 @@
-"""What a new user does, with the installed wheel alone: `python -I smoke.py [NAME==VERSION …]`, in an empty directory.
+"""What a new user does, with the installed wheel alone, in an empty directory.
+
+    python -I smoke.py [--only PART,…] [NAME==VERSION …]
 
 It takes nothing from the tree: whatever the wheel lacks, or a dependency does not know yet or any longer, fails here.
-The arguments say what has to be installed, and in which version.
+The arguments say which parts of it are run, and what has to be installed, in which version.
 """
 
 from __future__ import annotations
@@ -180,10 +182,17 @@ def as_program(line: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+PARTS = (check_names, write_runs, step_optimizers, run_commands)
+
+
 if __name__ == "__main__":
-    for wanted in sys.argv[1:]:
+    only, arguments = [part.__name__ for part in PARTS], sys.argv[1:]
+    if arguments[:1] == ["--only"]:
+        only, arguments = arguments[1].split(","), arguments[2:]
+    for wanted in arguments:
         name, _, number = wanted.partition("==")
         assert version(name) == number, f"{wanted} is wanted, {version(name)} is installed"
-    for part in (check_names, write_runs, step_optimizers, run_commands):
-        part()
-    print(f"{sys.version.split()[0]}: {len(COMMANDS)} commands, numba {'on' if has_numba() else 'off'}")
+    for part in PARTS:
+        if part.__name__ in only:
+            part()
+    print(f"{sys.version.split()[0]}: {', '.join(only)}; numba {'on' if has_numba() else 'off'}")

@@ -93,7 +93,7 @@ def mirror_at(place):
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
-    bucket = Bucket(server.get_host_and_port()[1], "mirror")
-    for end in (server.stop, bucket.close):  # the last one first; no thread of theirs outlives the interpreter
-        atexit.register(end)
+    port = server.get_host_and_port()[1]
+    bucket = Bucket(port, "mirror", port)  # without the proxy: nobody makes trouble, or counts requests
+    atexit.register(server.stop)  # no thread of its own outlives the interpreter
     return Mirror(bucket.address, bucket.options)

@@ -8,21 +8,37 @@
    The first buffer is the row of words that the function takes. RESULTS gets the status, the result, and the bytes of
    all buffers after the call, with 0 for each pointer. */
 
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #ifdef _WIN32
-#include <windows.h>
+/* With the system's C library, which msvcrt.def names: the compiler's takes minutes to compile. */
+typedef struct file FILE;
+FILE *fopen(const char *, const char *);
+size_t fread(void *, size_t, size_t, FILE *), fwrite(const void *, size_t, size_t, FILE *);
+int fclose(FILE *), puts(const char *), __getmainargs(int *, char ***, char ***, int, int *);
+void *malloc(size_t), *calloc(size_t, size_t), *memcpy(void *, const void *, size_t);
+_Noreturn void exit(int);
+void *LoadLibraryA(const char *), *GetProcAddress(void *, const char *);
+int main(int, char **);
+void __main(void) {}
+void begin(void) {
+    int count, nothing = 0;
+    char **arguments, **environment;
+    __getmainargs(&count, &arguments, &environment, 0, &nothing);
+    exit(main(count, arguments));
+}
 static void *symbol_of(const char *library, const char *name) {
-    return (void *)GetProcAddress(LoadLibraryA(library), name);
+    return GetProcAddress(LoadLibraryA(library), name);
 }
 #else
 #include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 static void *symbol_of(const char *library, const char *name) {
     void *opened = dlopen(library, RTLD_NOW);
-    if (!opened) fprintf(stderr, "%s\n", dlerror());
+    if (!opened) puts(dlerror());
     return opened ? dlsym(opened, name) : NULL;
 }
 #endif
@@ -58,7 +74,7 @@ int main(int count, char **arguments) {
         }
         function called = (function)symbol_of(arguments[1], name);
         if (!called) {
-            fprintf(stderr, "there is no %s\n", name);
+            puts(name);
             return 4;
         }
         int64_t result = 0, nothing = 0;

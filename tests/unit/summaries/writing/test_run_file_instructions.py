@@ -60,12 +60,14 @@ class Interrupter:
 
     def _instruction(self, frame, event, _arg):
         if event == "opcode":
-            last = self._last.get(id(frame))
-            self._last[id(frame)] = frame.f_lasti
-            if self.only and not (last is not None and looks(frame.f_code)[last]):
-                return self._instruction
+            if self.only:
+                last = self._last.get(id(frame))
+                self._last[id(frame)] = frame.f_lasti
+                if last is None or not looks(frame.f_code)[last]:
+                    return self._instruction
             self.count += 1
             if self.count - 1 == self.at:
+                sys.settrace(None)  # the rest need not be counted again
                 self.handler()
         elif event == "return":
             self._last.pop(id(frame), None)
