@@ -78,6 +78,7 @@ alone: $(VENV)/.ready
 
 # Our writer beside torch's, tensorboardX's and TF1's, and in programs of other libraries. It writes the page of it, and
 # fails if that was another. The libraries take some gigabytes, in an environment of their own.
+conformance: export OMP_NUM_THREADS := 1
 conformance: $(CONFORMANCE)/.ready
 	$(CONFORMANCE)/bin/python -m pytest tests/conformance -W ignore --numprocesses 2 --page docs/compatibility.md
 
@@ -137,7 +138,8 @@ plugin: $(VENV)/.ready .venv-tensorboard/.ready
 	touch $@
 
 # Training frameworks, each with our callback, in an environment of their own; torch first, in the build that is at hand.
-# On networks this small, threads of torch mostly wait for one another: with one, the loops take a fifth of the time.
+# On networks this small, threads of torch mostly wait for one another: with one, the loops take a fifth of the time. So it is
+# in `make conformance`.
 frameworks: export OMP_NUM_THREADS := 1
 frameworks: .venv-frameworks/.ready
 	.venv-frameworks/bin/python -m pytest $(WITH_OTHERS) tests/frameworks tests/histories tests/unit/test_readme.py
