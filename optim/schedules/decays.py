@@ -326,7 +326,8 @@ def noisy_linear_cosine_decay(
     def rate(step: float, start: float) -> float:
         return max(exact(step, start), 0.0)
 
-    arguments = decay_steps, initial_variance, variance_decay, num_periods, alpha, beta, seed
+    known = source.entropy if seed is None else seed  # so that a copy has the same noise
+    arguments = decay_steps, initial_variance, variance_decay, num_periods, alpha, beta, known
     return decayed(noisy_linear_cosine_decay, learning_rate, global_step, rate, *arguments)
 
 

@@ -9,6 +9,7 @@ Schedule, so they compose:
 
 from __future__ import annotations
 
+from functools import partial
 from inspect import signature
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,8 @@ class Schedule:
         text: its repr.
         global_step: the Variable that counts steps.
         at: step → rate.
+        bound: what a step can be.
+        made: makes another one, as a copy and a pickle do; None if only this one can be.
 
     >>> from optim import exponential_decay
     >>> step = Variable(0, trainable=False, name="global_step")
@@ -52,10 +55,16 @@ class Schedule:
         global_step: Variable,
         at: Callable[[float], float],
         bound: checks.Bound = checks.at_least_zero,
+        made: partial[float | Schedule] | None = None,
     ) -> None:
-        self._text, self._bound = text, bound
+        self._text, self._bound, self._made = text, bound, made
         self._global_step = global_step
         self._at = at
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if self._made is None:
+            return object.__reduce_ex__(self, 2)
+        return _called, (self._made.func, self._made.args, self._made.keywords)  # a copy copies these, not a function
 
     def at(self, step: float) -> float:
         """The rate at any step, for example to plot it before training.
@@ -137,7 +146,7 @@ def piecewise_constant(
         return rates[sum(limit < step for limit in limits)](step)
 
     given = {"boundaries": list(boundaries), "values": list(values)}
-    return _evaluated("piecewise_constant", x, at, bound=checks.finite, **given)
+    return _evaluated(piecewise_constant, x, at, bound=checks.finite, **given)
 
 
 def join_schedules(
@@ -172,7 +181,7 @@ def join_schedules(
         i = max(0, sum(start <= step for start in starts) - 1)
         return rates[i](step - starts[i])
 
-    return _evaluated("join_schedules", global_step, at, list(schedules), boundaries=list(boundaries))
+    return _evaluated(join_schedules, global_step, at, list(schedules), boundaries=list(boundaries))
 
 
 def decayed(
@@ -185,27 +194,28 @@ def decayed(
     """A schedule that modifies another schedule or a number.
 
     Args:
-        function: the public function, for the repr.
+        function: the public function.
         learning_rate: the rate to modify: its first argument.
         global_step: a step, or the Variable that counts steps: its second.
         rate: (step, learning rate at that step) → rate.
-        arguments: its others, in order, without `name`; for the repr.
+        arguments: its others, in order, without `name`.
     """
     start = _rate_at(learning_rate)
     names = [name for name in list(signature(function).parameters)[2:] if name != "name"]
     shown = dict(zip(names, arguments, strict=True))
-    return _evaluated(function.__name__, global_step, lambda step: rate(step, start(step)), learning_rate, **shown)
+    return _evaluated(function, global_step, lambda step: rate(step, start(step)), learning_rate, **shown)
 
 
 def _evaluated(
-    name: str,
+    function: Callable[..., float | Schedule],
     global_step: float | Variable | None,
     at: Callable[[float], float],
     *rates: Any,
     bound: checks.Bound = checks.at_least_zero,
     **arguments: Any,
 ) -> float | Schedule:
-    """The value of `at` at this step, or its Schedule for this Variable; the other arguments are for the repr."""
+    """The value of `at` at this step, or its Schedule for this Variable; the others are the function's arguments."""
+    name = function.__name__
     if global_step is None:
         raise ValueError(f"global_step is required for {name}, got None")
     if not isinstance(global_step, Variable):
@@ -213,7 +223,13 @@ def _evaluated(
     if global_step.value.size != 1:
         raise TypeError(f"global_step must be one number, got a Variable of shape {global_step.shape}")
     shown = [*map(repr, rates), repr(global_step.name), *(f"{key}={value!r}" for key, value in arguments.items())]
-    return Schedule(f"{name}({', '.join(shown)})", global_step, at, bound)
+    step = "global_step" if "global_step" in signature(function).parameters else "x"
+    made = partial(function, *rates, **{step: global_step}, **arguments)
+    return Schedule(f"{name}({', '.join(shown)})", global_step, at, bound, made)
+
+
+def _called(function: Callable[..., object], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> object:
+    return function(*arguments, **keywords)
 
 
 def _rate_at(rate: Rate) -> Callable[[float], float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import itertools
 import os
 import re
@@ -118,20 +119,36 @@ def is_event_file(name: str) -> bool:
 def as_path(name: str) -> str:
     r"""The name of a run, as some file states it, as a relative path that stays below the directory it is put in.
 
-    Characters that file systems do not take, and parts that lead elsewhere, are percent-encoded.
+    Characters that file systems do not take, and parts that lead elsewhere, are percent-encoded. What is longer than
+    file systems take is cut, and ends with a part of its checksum.
 
     >>> as_path("sweep/lr=0.1"), as_path("/etc/../a\\b\n"), as_path("")
     ('sweep/lr=0.1', 'etc/%2E%2E/a%5Cb%0A', '.')
+    >>> as_path("x" * 1000)
+    'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-44f8354494a5ba03'
     """
-    parts = (
-        "%2E%2E" if part == ".." else _UNFIT.sub(_percent, part) for part in name.split("/") if part not in {"", "."}
-    )
-    return "/".join(parts) or "."
+    parts = [
+        _cut("%2E%2E" if part == ".." else _UNFIT.sub(_percent, part), _MOST_OF_NAME)
+        for part in name.split("/")
+        if part not in {"", "."}
+    ]
+    return _cut("/".join(parts), _MOST_OF_PATH) or "."
 
 
 _UNFIT = re.compile(
     r'[\x00-\x1f\x7f\\:*?"<>|\ud800-\udfff]' if os.name == "nt" else r"[\x00-\x1f\x7f\\\ud800-\udc7f\udd00-\udfff]"
 )
+
+
+_MOST_OF_NAME, _MOST_OF_PATH = 200, 2000  # bytes; Linux takes 255 and 4095, with what is put before and behind
+_KEPT = 45  # characters of at most four bytes
+
+
+def _cut(path: str, most: int) -> str:
+    encoded = os.fsencode(path)
+    if len(encoded) <= most:
+        return path
+    return f"{path[:_KEPT].rstrip('/')}-{hashlib.sha256(encoded).hexdigest()[:16]}"
 
 
 def _percent(found: re.Match[str]) -> str:

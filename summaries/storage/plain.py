@@ -138,9 +138,14 @@ def open_database(path: str) -> Iterator[sqlite3.Connection]:
     try:
         with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as database:
             database.execute("PRAGMA trusted_schema = OFF")
+            database.text_factory = _text
             yield database
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter of an error that quotes the file
         raise ValueError(f"{path}: not a whole SQLite database: {error}") from None
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="backslashreplace")
 
 
 def open_bytes(path: str) -> BinaryIO:

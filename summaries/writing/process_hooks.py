@@ -67,20 +67,20 @@ def close_at_last(run_file: _RunFile) -> None:
                 sys.stderr.write(f"gradledger: {message}\n")
 
 
-_closed_all: list[bool] = []
+_closing_all: list[bool] = []
 
 
 @atexit.register
 def _close_all() -> None:
     end_soon()
+    _closing_all.append(True)  # first: a thread that is still at work may go on with a file that is closed already
     for run_file in list(_run_files):
         close_at_last(run_file)
-    _closed_all.append(True)
 
 
 def at_exit() -> bool:
-    """Whether nobody closes what is opened from now on: the process ends, and all open run files were closed."""
-    return bool(_closed_all)
+    """Whether nobody closes what is opened from now on: the process ends, and all open run files are being closed."""
+    return bool(_closing_all)
 
 
 @cache

@@ -23,6 +23,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import logging
+import sys
 import threading
 import warnings
 from collections import deque
@@ -119,8 +120,9 @@ class RunFile:
         self.queue.seal()
         look_after(self)
 
-    def __del__(self) -> None:
-        if self.__dict__.get("_begun"):  # not if __init__ failed
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        # As the interpreter ends, modules lose their names, these too; and all is written: see process_hooks.
+        if self.__dict__.get("_begun") and not is_ending():  # not begun if __init__ failed
             close_at_last(self)
 
     @property

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import zipfile
 import zlib
 from contextlib import contextmanager
+from lzma import LZMAError
 from typing import TYPE_CHECKING, Any
 
 from summaries.storage.plain import files_below, is_directory, open_below, open_bytes
@@ -23,6 +25,10 @@ PATTERNS = ("*.zip", "task.json", "experiment.json")
 """What the names of archives are like, and of a file that an unpacked one has."""
 
 _ENDING = ".zip"
+_BROKEN = (
+    zipfile.BadZipFile, zlib.error, LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError,
+    UnicodeDecodeError,
+)  # fmt: skip
 
 
 class Archive:
@@ -99,7 +105,11 @@ def opened(path: str) -> Iterator[Archive]:
     try:
         with open_bytes(path) as file, zipfile.ZipFile(file) as source:
             yield Archive(path, source.namelist(), source)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise ValueError(f"{path}: not a whole ZIP file: {error}") from None  # its directory leads nowhere
+    except _BROKEN as error:
         raise ValueError(f"{path}: not a whole ZIP file: {error}") from None
 
 

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from summaries.kinds.text import text
 from summaries.reading.stated import flat
 from summaries.tools.formats.archives import archives, opened
 from summaries.tools.formats.gathering import Gatherer, name_apart
-from summaries.tools.formats.media import picture_of
+from summaries.tools.formats.media import picture_of, words
 from summaries.tools.formats.points import Facts, LeftOut, Media, is_step, mapping, seconds
 
 if TYPE_CHECKING:
@@ -121,4 +120,4 @@ class _Experiment:
             data = file.read()
         if kind == "visualization":
             return picture_of(tag, data)
-        return text("text", data.decode(errors="backslashreplace"))
+        return words("text", data.decode(errors="backslashreplace"))

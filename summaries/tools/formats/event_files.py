@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from summaries.kinds.hparams import hparams
-from summaries.kinds.text import text
+from summaries.presenting.tables import unicode
 from summaries.storage.names import as_path, join
+from summaries.tools.formats.media import words
 from summaries.tools.formats.points import Facts, Media
 from summaries.writing.columns_writer import ColumnsWriter
 
@@ -92,25 +93,33 @@ def _add(writer: ColumnsWriter, points: PointBatch) -> None:
 
 def _add_facts(writer: ColumnsWriter, facts: Facts, wall_time: float) -> None:
     if facts.hyperparameters:
-        writer.add_summary(hparams(facts.hyperparameters, {}), 0, wall_time)
-    for tag, words in facts.texts.items():
-        writer.add_summary(text(tag, words), 0, wall_time)
+        writer.add_summary(
+            hparams({unicode(name): _as_text(value) for name, value in facts.hyperparameters.items()}, {}), 0, wall_time
+        )
+    for tag, what in facts.texts.items():
+        writer.add_summary(words(tag, what), 0, wall_time)
+
+
+def _as_text(value: bool | float | str) -> bool | float | str:
+    return unicode(value) if isinstance(value, str) else value
 
 
 class _Paths:
     """A path for each run, no two the same."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}  # path → how many wanted it
         self.renamed: dict[str, str] = {}
 
     def of(self, run: str) -> str:
         wanted = path = as_path(run)
-        number = 1
+        key = wanted.casefold()
+        number = self._taken.get(key, 1)
         while path.casefold() in self._taken:
             number += 1
             path = f"{wanted}_{number}"
-        self._taken.add(path.casefold())
+        self._taken[key] = number
+        self._taken.setdefault(path.casefold(), 1)
         if path != run:
             self.renamed[run] = path
         return path

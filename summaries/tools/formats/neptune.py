@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.kinds.text import text
 from summaries.optional import needs
 from summaries.tools.formats.files import run_files
 from summaries.tools.formats.gathering import name_apart
-from summaries.tools.formats.media import histogram_of
+from summaries.tools.formats.media import histogram_of, words
 from summaries.tools.formats.parquet_file import opened_parquet
-from summaries.tools.formats.points import Facts, Media, PointBatch
+from summaries.tools.formats.points import STEPS, Facts, Media, PointBatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +38,8 @@ _FACTS = {"float": "float_value", "int": "int_value", "string": "string_value", 
 _WORDS = {"datetime": "datetime_value", "string_set": "string_set_value"}  # which become text
 _NAME = "sys/name"
 _PROJECT = "project_id"
+_MEDIA = ["attribute_path", "string_value", "histogram_value"]
+_NAMES = (_PROJECT, "run_id", "attribute_path", "attribute_type")  # which no row lacks
 _ROWS = 1 << 17  # at once
 
 
@@ -91,16 +92,46 @@ def _tables(file: str) -> Iterator[pa.Table]:
     with opened_parquet(file) as parquet:
         if missing := [name for name in _COLUMNS if name not in parquet.schema_arrow.names]:
             raise ValueError(f"{file}: not of Neptune's exporter, which has the columns {', '.join(missing)}, too")
+        types = _types(pa)
         for batch in parquet.iter_batches(_ROWS):
-            yield pa.Table.from_batches([batch])
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            typed = {name: _typed(pa, file, name, columns.get(name), len(batch), of) for name, of in types.items()}
+            table = pa.table(typed)
+            table.validate(full=True)  # a text that is none would show anywhere
+            yield table
+
+
+def _types(pa: Any) -> dict[str, Any]:
+    """Column → its type."""
+    time, words, number = pa.timestamp("ms", tz="UTC"), pa.list_(pa.string()), pa.list_(pa.float64())
+    texts = dict.fromkeys((*_NAMES, "string_value"), pa.string())
+    return texts | {
+        "step": pa.float64(), "timestamp": time, "float_value": pa.float64(), "int_value": pa.int64(),
+        "bool_value": pa.bool_(), "datetime_value": time, "string_set_value": words,
+        "histogram_value": pa.struct({"edges": number, "values": number}),
+    }  # fmt: skip
+
+
+def _typed(pa: Any, file: str, name: str, column: Any, rows: int, of: Any) -> Any:
+    """A column as the exporter has it; what is missing is null."""
+    if column is None:
+        return pa.nulls(rows, of)
+    try:
+        if pa.types.is_struct(of) and pa.types.is_struct(column.type):
+            fields = {field.name: column.field(field.name).cast(field.type) for field in of}
+            return pa.StructArray.from_arrays(list(fields.values()), list(fields), mask=column.is_null())
+        typed = column.cast(of, safe=False)  # a fraction of a millisecond is cut off
+    except (pa.ArrowException, KeyError) as error:
+        raise ValueError(f"{file}: not of Neptune's exporter: the column {name!r}: {str(error).strip()}") from None
+    return typed.fill_null("") if name in _NAMES else typed
 
 
 def _runs(table: pa.Table) -> Iterator[tuple[str, str, pa.Table]]:
     """Project, id and rows of each run."""
-    for project in table[_PROJECT].unique().to_pylist() if _PROJECT in table.column_names else [""]:
-        of_project = _where(table, _PROJECT, project) if _PROJECT in table.column_names else table
+    for project in table[_PROJECT].unique().to_pylist():
+        of_project = _where(table, _PROJECT, project)
         for run_id in of_project["run_id"].unique().to_pylist():
-            yield str(project), run_id, _where(of_project, "run_id", run_id)
+            yield project, run_id, _where(of_project, "run_id", run_id)
 
 
 def _where(table: pa.Table, column: str, value: str) -> pa.Table:
@@ -114,7 +145,11 @@ def _items(run: str, table: pa.Table, left_out: LeftOut) -> Iterator[Item]:
         if kind == "float_series":
             yield _points(run, rows, left_out)
         elif kind in _FACTS or kind in _WORDS:
-            values = rows[_FACTS.get(kind) or _WORDS[kind]].to_pylist()
+            try:
+                values = rows[_FACTS.get(kind) or _WORDS[kind]].to_pylist()
+            except (OverflowError, ValueError):
+                left_out["times beyond the year 9999"] += len(rows)
+                continue
             pairs = zip(rows["attribute_path"].to_pylist(), values, strict=True)
             facts |= {name: value if isinstance(value, (bool, str)) else _fact(value) for name, value in pairs}
         else:
@@ -133,7 +168,7 @@ def _points(run: str, rows: pa.Table, left_out: LeftOut) -> PointBatch:
     value = rows["float_value"].to_numpy()
     path = rows["attribute_path"].combine_chunks().dictionary_encode()
     tag = path.indices.to_numpy()
-    whole = step == np.floor(step)  # NaN, which stands for none, is not
+    whole = _is_step(step)
     left_out["points whose step is no integer"] += int(np.count_nonzero(~whole))
     return PointBatch(
         run, path.dictionary.to_pylist(), tag[whole], step[whole].astype(np.int64), wall_time[whole], value[whole]
@@ -143,20 +178,25 @@ def _points(run: str, rows: pa.Table, left_out: LeftOut) -> PointBatch:
 def _steps_and_times(rows: pa.Table) -> tuple[Any, Any]:
     """float64[n] and float64[n]: steps, and seconds since the epoch; NaN where there is none."""
     pa = needs("pyarrow", "export")
-    step = rows["step"].cast(pa.float64()).to_numpy()
-    milliseconds = rows["timestamp"].cast(pa.timestamp("ms", tz="UTC")).cast(pa.int64()).cast(pa.float64())
-    return step, milliseconds.to_numpy() / 1000
+    milliseconds = rows["timestamp"].cast(pa.int64()).cast(pa.float64(), safe=False)
+    return rows["step"].to_numpy(), milliseconds.to_numpy() / 1000
+
+
+def _is_step(step: Any) -> Any:
+    """bool[n]: whether numbers are integers of 64 bits; NaN, which stands for none, is not."""
+    return (step == np.floor(step)) & (np.abs(step) < STEPS.stop)
 
 
 def _media(run: str, kind: str, rows: pa.Table, left_out: LeftOut) -> Iterator[Media]:
     step, wall_time = _steps_and_times(rows)
-    for i, row in enumerate(rows.to_pylist()):
+    whole = _is_step(step)
+    for i, row in enumerate(rows.select(_MEDIA).to_pylist()):
         tag, summary = row["attribute_path"], None
         if kind == "histogram_series" and (histogram := row["histogram_value"]):
             summary = histogram_of(tag, histogram["edges"], histogram["values"])
         elif kind == "string_series" and row["string_value"] is not None:
-            summary = text(tag, row["string_value"])
-        if summary is None or step[i] != np.floor(step[i]):
+            summary = words(tag, row["string_value"])
+        if summary is None or not whole[i]:
             left_out[f"values of the type {kind}"] += 1
         else:
             yield Media(run, int(step[i]), float(wall_time[i]), summary)

@@ -9,6 +9,7 @@ from summaries.optional import needs
 from summaries.presenting.tables import arrow_table, long_columns, wide_columns
 from summaries.presenting.wide import WideRun
 from summaries.reading.series import Series
+from summaries.storage.plain import open_bytes
 from summaries.tools.formats.tables import TableReader
 
 if TYPE_CHECKING:
@@ -141,30 +142,27 @@ def read_parquet(path: str, left_out: LeftOut) -> Iterator[Item]:
         names = file.schema_arrow.names
         reader = TableReader(names, path, left_out)
         first = 1
-        for batch in _batches(file, max(_READ_CELLS // len(names), 1), path):
+        for batch in file.iter_batches(max(_READ_CELLS // len(names), 1)):
             yield from reader.points([_cells(pa, column) for column in batch.columns], first)
             first += batch.num_rows
 
 
-def opened_parquet(path: str) -> Any:
-    """Open a Parquet file as pyarrow's ParquetFile, which is a context manager.
+@contextmanager
+def opened_parquet(path: str) -> Iterator[Any]:
+    """Open a Parquet file as pyarrow's ParquetFile. What pyarrow says in the block of a broken one names no file.
 
     Raises:
         ImportError: pyarrow is missing; the message says how to install it.
-        ValueError: it is no Parquet file.
+        ValueError: it is no Parquet file, or a broken one, which may show at any time in the block.
         OSError: the file cannot be read.
     """
+    parquet, arrow_error = needs("pyarrow.parquet", "export"), needs("pyarrow", "export").ArrowException
+    open_bytes(path).close()  # what cannot be read says so itself
     try:
-        return needs("pyarrow.parquet", "export").ParquetFile(path)
-    except (ValueError, NotImplementedError) as error:  # the latter is pyarrow's word for some of what is damaged
-        raise ValueError(f"{path}: not Parquet: {error}") from None
-
-
-def _batches(file: Any, rows: int, path: str) -> Iterator[Any]:
-    try:
-        yield from file.iter_batches(rows)
-    except (ValueError, OSError, NotImplementedError) as error:  # what pyarrow says of damaged pages names no file
-        raise ValueError(f"{path}: not Parquet: {error}") from None
+        with parquet.ParquetFile(path) as file:
+            yield file
+    except (arrow_error, NotImplementedError, OSError, OverflowError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: not Parquet: {str(error).strip()}") from None
 
 
 def _cells(pa: Any, column: Any) -> Cells:

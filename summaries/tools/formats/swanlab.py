@@ -24,13 +24,12 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
-from summaries.kinds.text import text
 from summaries.reading.stated import parsed
 from summaries.storage.plain import files_below, open_bytes, text_below
 from summaries.tools.formats.files import run_files
 from summaries.tools.formats.gathering import Gatherer, name_apart
 from summaries.tools.formats.leveldb_log import MAGIC_BYTES, records
-from summaries.tools.formats.media import picture
+from summaries.tools.formats.media import picture, words
 from summaries.tools.formats.points import Facts, Media
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ def _media(run: str, record: Any, files: dict[str, str], left_out: LeftOut) -> I
     for number, item in enumerate(record.value.items):
         path = files.get(item.filename, "")
         tag = record.key if number == 0 else f"{record.key}/{number}"
-        summary = text(tag, text_below(path)) if path.endswith(".txt") else picture(tag, path) if path else None
+        summary = words(tag, text_below(path)) if path.endswith(".txt") else picture(tag, path) if path else None
         if summary is None:
             left_out[f"media of {record.key!r} that are no pictures or texts"] += 1
         else:

@@ -1,6 +1,8 @@
 """Schedules: their steps, composition, and what an optimizer and telemetry make of them."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -82,3 +84,28 @@ def test_piecewise_constant_of_a_negative_number():
     rate = optim.piecewise_constant(x, [-10, 100], [1.0, 0.1, 0.01])
     assert (rate(), rate.at(-10), rate.at(-9)) == (1.0, 1.0, 0.1)
     assert optim.piecewise_constant(-0.5, [-1.0, 0.0], [1.0, 0.1, 0.01]) == 0.1
+
+
+EACH = {
+    "exponential_decay": lambda step: optim.exponential_decay(0.5, step, 10, 0.5, staircase=True),
+    "linear_warmup": lambda step: optim.linear_warmup(optim.cosine_decay(0.4, step, 100), step, 4),
+    "piecewise_constant": lambda step: optim.piecewise_constant(step, [10, 20], [1.0, 0.5, 0.1]),
+    "join_schedules": lambda step: optim.join_schedules([0.1, optim.cosine_decay(0.4, step, 9)], [10], step),
+    "noisy_linear_cosine_decay": lambda step: optim.noisy_linear_cosine_decay(0.1, step, 100),
+}
+
+
+@pytest.mark.parametrize("make", EACH.values(), ids=EACH)
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])  # noqa: S301
+def test_an_optimizer_with_a_schedule_is_copied_and_pickled(make, copied):
+    step, w = counter(3), Variable(np.ones(2), name="w")
+    optimizer = optim.GradientDescentOptimizer(make(step))
+    optimizer.apply_gradients([(np.ones(2), w)], global_step=step)
+    other, other_step, other_w = copied((optimizer, step, w))
+    for _ in range(15):
+        optimizer.apply_gradients([(np.ones(2), w)], global_step=step)
+    for _ in range(15):
+        other.apply_gradients([(np.ones(2), other_w)], global_step=other_step)
+    assert other_step.value == step.value
+    assert other_w.value.tolist() == w.value.tolist()
+    assert repr(copied(make(step))).startswith(repr(make(step)).partition("seed")[0])

@@ -73,6 +73,55 @@ def test_an_object_may_log_when_modules_are_gone(logdir, tmp_path):
     assert [scalars(path) for path in event_files(logdir)] == [[(1, "loss", 0.5)], [(1, "last", 1.0)]]
 
 
+WITHOUT_NAMES = """
+import early
+import ctypes, sys
+from summaries import SummaryWriter
+
+writer = SummaryWriter(sys.argv[1])
+writer.add_scalar("loss", 0.5, 1)
+modules = [early, *(module for name, module in sys.modules.items() if name.startswith("summaries"))]
+early.kept = [writer, modules]
+for module in modules:  # as extension modules hold them
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(module))
+del writer
+"""
+
+
+def test_a_writer_may_go_after_the_names_of_its_module(logdir, tmp_path):
+    """What is held by a module that is imported before ours goes when ours have lost their names."""
+    (tmp_path / "early.py").write_text("")
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_NAMES, logdir], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    assert list(map(scalars, event_files(logdir))) == [[(1, "loss", 0.5)]]
+
+
+GOES_ON = """
+import ctypes, sys
+from summaries import SummaryWriter
+from summaries.writing.run_file import RunFile
+
+close = RunFile.close
+
+def closed_while_a_thread_logs(run_file):
+    close(run_file)
+    if run_file is writer._run_file and len(run_file.paths) == 1:
+        writer.add_scalar("loss", 0.25, 2)  # as a thread that is still at work may do
+
+RunFile.close = closed_while_a_thread_logs
+writer = SummaryWriter(sys.argv[1], flush_secs=float("inf"))
+writer.add_scalar("loss", 0.5, 1)
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(writer))
+"""
+
+
+def test_what_is_logged_while_the_process_closes_its_files_is_written_at_once(logdir, tmp_path):
+    assert run_script(tmp_path, GOES_ON, logdir) == ""
+    assert list(map(scalars, event_files(logdir))) == [[(1, "loss", 0.5)], [(2, "loss", 0.25)]]
+
+
 AFTER_ALL_ELSE = {
     "a handler that was registered before": """
 import atexit, sys
