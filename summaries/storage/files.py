@@ -148,17 +148,19 @@ def is_vacant(path: str, storage_options: Mapping[str, object] | None = None) ->
     return not os.path.lexists(path) or (os.path.isdir(path) and all(map(is_scratch, os.listdir(path))))
 
 
-def created(path: str, storage_options: Mapping[str, object] | None = None) -> AbstractContextManager[str]:
+def created(
+    path: str, storage_options: Mapping[str, object] | None = None, *, new: bool = False
+) -> AbstractContextManager[str]:
     """The path of a new file to write in a `with` block, which then takes the place of this file or address.
 
     If the block fails, what was there is still there; after it, what is new is on the disk, or in the store. What is
-    not a regular file, such as a pipe, is written itself.
+    not a regular file, such as a pipe, is written itself. At an address, `new` refuses an object that is there by then.
 
     Raises:
         OSError: the path is a directory; or, at the end of the block, the file could not be put there.
     """
     if is_remote(path):
-        return _remote().created(path, storage_options or {})  # type: ignore[no-any-return]
+        return _remote().created(path, storage_options or {}, new=new)  # type: ignore[no-any-return]
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     if os.path.exists(path) and not os.path.isfile(path):

@@ -132,7 +132,7 @@ def new_file(
     if is_remote(target):
         if not replace:
             _refuse_address(target, **access)
-        with created(target, access.get("storage_options")) as path:
+        with created(target, access.get("storage_options"), new=not replace) as path:
             yield path
         return
     directory, name = os.path.split(target)
@@ -203,5 +203,5 @@ def _upload(directory: str, target: str, **access: Unpack[Access]) -> None:
         inside = relative(folder, directory)
         for name in sorted(files):
             names = (*(() if inside == "." else inside.split("/")), name)
-            with created(join(target, *names), access.get("storage_options")) as placed:
+            with created(join(target, *names), access.get("storage_options"), new=True) as placed:
                 shutil.move(os.path.join(folder, name), placed)

@@ -169,15 +169,15 @@ def write_file(path: str, data: bytes, options: Mapping[str, object]) -> None:
 def _create(system: Any, path: str, data: bytes, mask: Mask) -> None:
     """Create an object; an attempt that seemed to fail may have done so already."""
     try:
-        _pipe(system, path, data, path, mask, **_only_if_there_is_none(system))
+        _pipe(system, path, data, path, mask, **_only_if_there_is_none(system, "pipe_file"))
     except FileExistsError:
         if within(secs_for(len(data)), lambda: system.cat_file(path)) != data:
             raise
 
 
-def _only_if_there_is_none(system: Any) -> dict[str, str]:
-    """The argument with which a file system creates an object only if there is none; {} if it has none."""
-    taken = signature(getattr(system, "_pipe_file", None) or system.pipe_file).parameters
+def _only_if_there_is_none(system: Any, method: str) -> dict[str, str]:
+    """The argument with which a method of a file system creates an object only if there is none; {} if it has none."""
+    taken = signature(getattr(system, f"_{method}", None) or getattr(system, method)).parameters
     return {"mode": "create"} if "mode" in taken else {}
 
 
@@ -223,14 +223,31 @@ def is_vacant(path: str, options: Mapping[str, object]) -> bool:
 
 
 @contextmanager
-def created(path: str, options: Mapping[str, object]) -> Iterator[str]:
-    """Yield the path of a local file to write, which becomes the object at the end; not if the block raises."""
+def created(path: str, options: Mapping[str, object], *, new: bool = False) -> Iterator[str]:
+    """Yield the path of a local file to write, which becomes the object at the end; not if the block raises.
+
+    Args:
+        path: the address.
+        options: the options of the file system.
+        new: whether there may be no such object yet, not even one that has come meanwhile, where the store knows that.
+    """
     system, inside = file_system(path, options)
     mask = Mask(path, options)
     with TemporaryDirectory(prefix="gradledger_") as directory:
         local = join(directory, "object")
         yield local
+        how = _only_if_there_is_none(system, "put_file") if new else {}
         try:
-            with_patience(lambda: system.put_file(local, inside), mask(path), mask, size=os.path.getsize(local))
+            with_patience(lambda: _put(system, local, inside, how), mask(path), mask, size=os.path.getsize(local))
         except OSError as error:
             raise _unwritten(error, path, mask) from None
+
+
+def _put(system: Any, local: str, inside: str, how: Mapping[str, str]) -> None:
+    """Send a file; an attempt that seemed to fail may have done so already."""
+    try:
+        system.put_file(local, inside, **how)
+    except FileExistsError:
+        with open(local, "rb") as file:
+            if system.size(inside) != os.path.getsize(local) or system.cat_file(inside) != file.read():
+                raise FileExistsError(errno.EEXIST, "another process has put an object there meanwhile") from None

@@ -1,5 +1,6 @@
 """New files and directories: whole under their name, or not there at all."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -168,6 +169,19 @@ def test_addresses(store):
     with new_file("memory://place/table.csv", replace=True) as path:
         write("", path, "again")
     assert store.cat("/place/table.csv") == b"again"
+
+
+@pytest.mark.parametrize("meanwhile", ["whole", "other"])
+def test_an_object_that_has_come_meanwhile_is_not_replaced(store, meanwhile):
+    """One with the same content may be what an attempt that seemed to fail has put there."""
+    with contextlib.ExitStack() as stack:
+        if meanwhile == "other":
+            reason = "could not be written: another process has put an object there meanwhile"
+            stack.enter_context(pytest.raises(FileExistsError, match=reason))
+        with new_file("memory://place/table.csv") as path:
+            write("", path, "whole")
+            store.pipe_file("/place/table.csv", meanwhile.encode())
+    assert store.cat("/place/table.csv") == meanwhile.encode()
 
 
 def test_a_failure_uploads_nothing(store):
