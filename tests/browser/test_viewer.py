@@ -312,15 +312,48 @@ def test_a_run_that_ended_has_no_value_after_that(browser, tmp_path, screenshots
         assert soon(page, lambda: "(2 of 4 runs)" in figure.locator(".readout").inner_text())  # the others are over
 
 
+def test_each_chart_shows_its_own_steps_until_somebody_zooms(browser, tmp_path, screenshots):
+    for name, steps in (("long", 100_000), ("short", 100)):
+        with SummaryWriter(tmp_path / name) as writer:
+            for step in range(0, steps, steps // 100):
+                writer.add_scalar(f"loss/{name}", step % 7, step, 1.79e9 + step)
+    with serving(tmp_path) as viewer, looking(browser, viewer, 2, screenshots / "viewer_own_steps.png") as page:
+        long, short = open_wall(page).locator("figure").all()
+        short.locator(".uplot canvas").wait_for()
+
+        def point(figure, share):
+            box = figure.locator(".u-over").bounding_box()
+            if box:  # else it is just being drawn anew
+                page.mouse.move(box["x"] + share * box["width"], box["y"] + 90)
+
+        assert soon(page, lambda: point(short, 0.5) or values(short)[0] in {"step 49", "step 50"})
+        assert values(long)[0] == "step 0"  # near there, too
+        assert soon(page, lambda: point(long, 0.5) or values(long)[0] in {"step 49,000", "step 50,000"})
+        assert values(short)[0] == "last"  # the crosshair is not in its range
+        zoom(page, short, 0.2, 0.4)
+        assert zoomed(page) == pytest.approx([0.2 * 99, 0.4 * 99], abs=2)
+        assert soon(page, lambda: point(long, 0.5) or values(long)[0] == "step 0")  # a zoom is everybody's
+        page.get_by_role("button", name="Show all steps").click()
+        assert soon(page, lambda: point(long, 0.5) or values(long)[0] in {"step 49,000", "step 50,000"})
+        short.locator(".plot").focus()
+        page.keyboard.press("+")
+        assert zoomed(page) == pytest.approx([0.25 * 99, 0.75 * 99], abs=2)  # of what it showed
+        with SummaryWriter(tmp_path / "short") as writer:
+            writer.add_scalar("loss/short", 9.0, 200, 1.79e9 + 200)
+        page.get_by_role("button", name="Show all steps").click()
+        assert soon(page, lambda: point(short, 0.97) or values(short)[0] == "step 200")
+
+
 def test_pins_stay_above_and_in_the_link(page):
     wall = open_wall(page)
-    wall.get_by_role("button", name="Pin", exact=True).nth(1).click()
+    wall.get_by_role("button", name="Pin val/loss", exact=True).click()
     assert wall.locator("h2").all_inner_texts() == ["Pinned"]
     page.reload()
     page.locator(".wall h2").wait_for()
     assert wall.locator("h3").first.text_content() == "val/loss"
-    assert wall.get_by_role("button", name="Pin", exact=True).first.get_attribute("aria-pressed") == "true"
-    wall.get_by_role("button", name="Pin", exact=True).first.click()
+    pin = wall.get_by_role("button", name="Pin val/loss", exact=True)
+    assert pin.get_attribute("aria-pressed") == "true"
+    pin.click()
     assert wall.locator("h2").count() == 0
     assert "pins" not in address(page)
 

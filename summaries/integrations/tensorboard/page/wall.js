@@ -4,7 +4,7 @@ import { choice, el, quietButton, sign } from "../../../auditing/report/page/ele
 import { shortened } from "../../../auditing/report/page/names.js";
 import { counted, whole } from "../../../auditing/report/page/numbers.js";
 import { verdict } from "../../../auditing/report/page/rows.js";
-import { View } from "../../../auditing/report/page/view.js";
+import { View, wide } from "../../../auditing/report/page/view.js";
 import { addressOf, here, replaceAddress } from "./address.js";
 import { places } from "./places.js";
 import { asked } from "./server.js";
@@ -264,8 +264,16 @@ export class Wall {
       low = Math.min(low, first);
       high = Math.max(high, last);
     }
-    if (this.state.xlog) low = Math.max(low, 1); // step or second
-    return low > high ? [0, 1] : [low, high];
+    return this.legible([low, high]);
+  }
+
+  /**
+   * A range that the x axis can show.
+   * @type {(range: Range) => Range}
+   */
+  legible([low, high]) {
+    const first = this.state.xlog ? Math.max(low, 1) : low; // step or second
+    return first > high ? [0, 1] : wide([first, high]);
   }
 
   drawLegend() {
