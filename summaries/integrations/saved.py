@@ -83,13 +83,18 @@ def saved_page(
         raise LookupError(f"there are no event files below {' or '.join(map(repr, places))}")
     chosen, wanted = matcher(runs), matcher(tags)
     demand_match("run", runs, told["order"] or ())
-    told["order"] = [name for name in told["order"] or () if chosen(name)]
+    places_of = {name: at for at, name in enumerate(told["order"])}
+    told["order"] = [name for name in told["order"] if chosen(name)]
     rows = {row["name"]: row for row in told["runs"]}
     told["runs"] = [rows[name] for name in told["order"]]
     books = [book for book in library.since(-1)[0] if book.name in told["order"]]
     found = Counter(tag for book in books for tag in book.tags)
     demand_match("tag", tags, found)
-    saved = {"runs": told, "tags": [[tag, count] for tag, count in found.items() if wanted(tag)]}
+    saved = {
+        "runs": told,
+        "places": [places_of[name] for name in told["order"]],
+        "tags": [[tag, count] for tag, count in found.items() if wanted(tag)],
+    }
     return _rendered(library, saved, most_points)
 
 

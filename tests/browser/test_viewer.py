@@ -344,6 +344,26 @@ def test_each_chart_shows_its_own_steps_until_somebody_zooms(browser, tmp_path, 
         assert soon(page, lambda: point(short, 0.97) or values(short)[0] == "step 200")
 
 
+def test_a_run_has_its_color_whatever_else_is_shown(page):
+    def colors(**chosen):
+        wall = open_wall(page, tags="train", **chosen)
+        items = wall.locator(".runs li")
+        shown = items.evaluate_all("items => items.map(li => getComputedStyle(li, '::before').backgroundColor)")
+        return dict(zip([one.strip()[:1] for one in items.all_inner_texts()], shown, strict=True))
+
+    everything = colors()
+    assert len(set(everything.values())) == 3
+    page.reload()
+    only = colors(runs="b")
+    assert only == {"b": everything["b"]}
+    page.goto(page.url.split("#")[0] + "#/media")
+    page.locator(".media").wait_for()
+    groups = colors(over="a")
+    assert groups != {}
+    page.reload()
+    assert colors(over="a", runs="b") == {"b": groups["b"]}
+
+
 def test_pins_stay_above_and_in_the_link(page):
     wall = open_wall(page)
     wall.get_by_role("button", name="Pin val/loss", exact=True).click()
@@ -389,6 +409,8 @@ def test_a_run_that_grows_and_one_that_comes(browser, tmp_path, screenshots):
     with serving(tmp_path) as viewer, looking(browser, viewer, 3, picture) as page:
         wall = open_wall(page, tags="val/loss")
         figure = wall.locator("figure").first
+        asked = []
+        page.on("request", lambda request: asked.append(request.url) if "/data/tags" in request.url else None)
         with SummaryWriter(tmp_path / "a") as writer:
             writer.add_scalar("val/loss", 77.0, STEPS, 1.79e9 + STEPS)
         grown = lambda: 77.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731
@@ -399,9 +421,11 @@ def test_a_run_that_grows_and_one_that_comes(browser, tmp_path, screenshots):
             with SummaryWriter(tmp_path / "a") as writer:
                 writer.add_scalar("val/loss", 66.0, step + 500, 1.79e9 + step)
         assert soon(page, lambda: "6,000" in texts())  # the axis grows as well
+        assert asked == []  # there is no other tag
         with SummaryWriter(tmp_path / "a") as writer:
             writer.add_scalar("val/loss/new", 1.0, 2 * STEPS, 1.79e9 + 2 * STEPS)
         assert soon(page, lambda: "val/loss/new" in wall.locator("h3").all_inner_texts())
+        assert len(asked) == 1
         with SummaryWriter(tmp_path / "z") as writer:
             writer.add_scalar("val/loss", 88.0, STEPS, 1.79e9 + STEPS)
         came = lambda: 88.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731

@@ -111,6 +111,12 @@ class Library:
             changed = [book for book in self._books.values() if book.version > version]
             return changed, [name for name, went in self._gone.items() if went > version]
 
+    @property
+    def tagged(self) -> int:
+        """The version in which a run had other tags, or went with its own."""
+        with self._changed:
+            return max([book.tagged for book in self._books.values()] + list(self._gone.values()), default=0)
+
     def names(self) -> list[str]:
         """The names of all runs."""
         with self._changed:
@@ -279,6 +285,8 @@ class Library:
     def _shelve(self, book: Book, report: RunReport) -> None:
         self.version += 1
         book.version, book.report = self.version, report
+        if book.has_new_tags:
+            book.tagged, book.has_new_tags = self.version, False
 
     def _read(self, name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
         """Read a run for the audit: the one that is audited, or the one that it is the validation of."""

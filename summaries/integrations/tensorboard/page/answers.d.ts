@@ -21,6 +21,8 @@ export interface RunsAnswer {
   memory: [used: number, most: number];
   runs: (Partial<Row> & Pick<RunRow, "name" | "reading" | "matrices">)[];
   gone: string[];
+  /** Another number once runs have other tags. */
+  tagged: number;
   order: string[] | null;
 }
 
@@ -73,6 +75,8 @@ export interface CurvesHeader {
 /** What a page in a file has: the answers `runs` and `tags`, and how many points there are, and are in the file. */
 export interface SavedIndex {
   runs: RunsAnswer;
+  /** Where these runs lie among all of the place: the colors are the same there. */
+  places: number[];
   tags: TagsAnswer["tags"];
   points: number;
   kept: number;

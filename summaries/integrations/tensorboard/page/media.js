@@ -24,9 +24,11 @@ const SHOWN = ["images", "histograms", "texts", "audio", "pr_curves"];
 
 /** @type {(ledger: Ledger, chosen: Chosen) => Promise<Page>} */
 export async function mediaPage(ledger, chosen) {
+  const { retagged } = ledger;
   const shelf = /** @type {ShelfAnswer} */ (await asked("shelf"));
   const { kind = "", tags = "", runs = "", as = "" } = chosen;
   const media = new Media(ledger, shelf, { kind, tags, runs, as });
+  media.retagged = retagged;
   return { element: media.element, update: (changed) => media.update(changed), close: () => media.begin() };
 }
 
@@ -40,6 +42,8 @@ class Media {
     this.ledger = ledger;
     this.state = state;
     this.shelf = shelf;
+    /** How often tags had changed when they were asked for. */
+    this.retagged = 0;
     this.begin = onlyLatest();
     /** @type {Section[]} */
     this.sections = [];
@@ -112,8 +116,11 @@ class Media {
   async update(changed) {
     if (changed.size === 0) return;
     const isLatest = this.begin();
-    const shelf = /** @type {ShelfAnswer} */ (await asked("shelf").catch(() => this.shelf));
-    if (!isLatest()) return;
+    const { retagged } = this.ledger;
+    const isKnown = retagged === this.retagged;
+    const shelf = isKnown ? this.shelf : /** @type {ShelfAnswer | null} */ (await asked("shelf").catch(() => null));
+    if (!isLatest() || shelf === null) return; // the next change asks again
+    this.retagged = retagged;
     const isSame = JSON.stringify(shelf) === JSON.stringify(this.shelf);
     this.shelf = shelf;
     if (!isSame) this.draw();

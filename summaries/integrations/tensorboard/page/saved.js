@@ -119,7 +119,7 @@ function arranged() {
   };
 }
 
-source.saved = true;
+Object.assign(source, { saved: true, places: index.places });
 source.answer = async (name, values) => {
   const answer = ANSWERS[name];
   if (!answer)

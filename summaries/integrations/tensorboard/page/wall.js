@@ -12,7 +12,7 @@ import { alike, grouped, lineClass, matching, pinsOf } from "./wall_data.js";
 import { Tile } from "./wall_tile.js";
 
 /** @import { FieldEvent, Mode, Range, RunRow } from "../../../auditing/report/page/types.js" */
-/** @import { Chosen, Page } from "./answers.js" */
+/** @import { Chosen, Page, TagsAnswer } from "./answers.js" */
 /** @import { Ledger } from "./ledger.js" */
 
 const MOST_RUNS = 40; // in the list of runs
@@ -28,7 +28,8 @@ const FEW_CHARTS = 12; // need no groups
 
 /** @type {(ledger: Ledger, chosen: Chosen) => Promise<Page>} */
 export async function wallPage(ledger, chosen) {
-  const { tags } = /** @type {{ tags: [string, number][] }} */ (await asked("tags"));
+  const { retagged } = ledger;
+  const { tags } = /** @type {TagsAnswer} */ (await asked("tags"));
   const wall = new Wall(ledger, tags, {
     tags: chosen.tags ?? "",
     runs: chosen.runs ?? "",
@@ -41,6 +42,7 @@ export async function wallPage(ledger, chosen) {
     range: rangeOf(chosen),
     pins: pinsOf(chosen.pins),
   });
+  wall.retagged = retagged;
   return { element: wall.element, update: (changed) => wall.update(changed), close: () => wall.close() };
 }
 
@@ -63,10 +65,14 @@ export class Wall {
     this.ledger = ledger;
     this.tags = tags;
     this.state = state;
+    /** How often tags had changed when they were asked for. */
+    this.retagged = 0;
     /** @type {RunRow[]} */
     this.runs = [];
     /** Groups of runs, of which the mean is shown. @type {Map<string, string[]> | null} */
     this.over = null;
+    /** @type {Map<string, number>} */
+    this.colors = new Map();
     /** @type {Set<Tile>} */
     this.tiles = new Set();
     this.view = new View([0, 1], state.x);
@@ -216,10 +222,7 @@ export class Wall {
     const { state, ledger } = this;
     const [tags, runs] = [matching(state.tags), matching(state.runs)];
     this.runs = ledger.runs.filter((row) => !row.reading && runs.test(row.name));
-    this.over = alike(
-      this.runs.map(({ name }) => name),
-      state.over,
-    );
+    this.regroup();
     for (const button of this.axis?.querySelectorAll("button") ?? []) button.disabled = this.over !== null;
     const found = this.tags.filter(([tag]) => tags.test(tag)).map(([tag]) => tag);
     const some = `${whole(found.length)} of ${counted(this.tags.length, "tag")}`;
@@ -304,9 +307,24 @@ export class Wall {
     );
   }
 
-  /** @type {(run: string) => number} */
-  color(run) {
-    return this.ledger.color(run);
+  /** Which runs are alike; the color of a group is its place among those of all runs. */
+  regroup() {
+    const groups = [this.runs, this.ledger.runs].map((runs) =>
+      alike(
+        runs.map(({ name }) => name),
+        this.state.over,
+      ),
+    );
+    this.over = groups[0];
+    this.colors = new Map([...(groups[1]?.keys() ?? [])].map((name, at) => [name, at]));
+  }
+
+  /**
+   * The number of the color of a run, or of a group of runs.
+   * @type {(name: string) => number}
+   */
+  color(name) {
+    return this.over === null ? this.ledger.color(name) : (this.colors.get(name) ?? 0);
   }
 
   /** @type {(name: string, tags: string[], open: boolean, isOnly: boolean) => HTMLElement} */
@@ -353,23 +371,30 @@ export class Wall {
   update(changed) {
     const chosen = matching(this.state.runs);
     const runs = this.ledger.runs.filter((row) => !row.reading && chosen.test(row.name));
-    const isSame = runs.length === this.runs.length;
-    if (changed.size > 0 || !isSame) {
-      const take = (/** @type {{ tags: [string, number][] }} */ { tags }) => {
-        if (!this.element.isConnected || (isSame && tags.length === this.tags.length)) return;
-        this.tags = tags;
-        this.choose();
-      };
-      asked("tags").then(take, () => {}); // the next change asks again
-    }
+    const isSame = runs.length === this.runs.length && runs.every(({ name }, at) => name === this.runs[at].name);
+    if (this.retagged !== this.ledger.retagged) this.retag(!isSame);
+    else if (!isSame) this.choose();
     if (!isSame) return;
     this.runs = runs;
     this.view.extend(this.extent());
-    this.over = alike(
-      runs.map(({ name }) => name),
-      this.state.over,
-    );
+    this.regroup();
     if (runs.some(({ name }) => changed.has(name))) for (const tile of this.tiles) tile.refine();
+  }
+
+  /**
+   * Ask for the tags, of which there may be very many: only when there are others.
+   * @param {boolean} hasOtherRuns
+   */
+  async retag(hasOtherRuns) {
+    this.retagged = this.ledger.retagged;
+    try {
+      const { tags } = /** @type {TagsAnswer} */ (await asked("tags"));
+      if (!this.element.isConnected || (!hasOtherRuns && tags.length === this.tags.length)) return;
+      this.tags = tags;
+      this.choose();
+    } catch {
+      this.retagged = -1; // the next change asks again
+    }
   }
 
   clear() {
