@@ -276,6 +276,8 @@ export interface TableColumn {
   name: string;
   step: number;
   title: string;
+  /** The same for a file. */
+  plain: string;
 }
 
 /** What the address says of the table: keys of columns, filters by them, and the columns of the plot of points. */

@@ -405,7 +405,7 @@ class Table {
   plain() {
     const { columns } = this;
     const rows = this.passing().map((row) => [row.name, ...columns.map((column) => this.cell(row, column))]);
-    return [["run", ...columns.map(({ title }) => title)], ...rows];
+    return [["run", ...columns.map(({ plain }) => plain)], ...rows];
   }
 
   async copy() {

@@ -352,7 +352,7 @@ export class Wall {
       add();
       return el("div", {}, charts, more);
     }
-    const title = el("summary", {}, `${name || "Other"} (${whole(tags.length)})`);
+    const title = el("summary", {}, el("bdi", {}, name || "Other"), ` (${whole(tags.length)})`);
     const details = el("details", { class: "further", open: open || tags.length <= 2 }, title, charts, more);
     details.addEventListener("toggle", onOpen);
     onOpen();
