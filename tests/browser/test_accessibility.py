@@ -19,6 +19,7 @@ ODD = "act=\u202erelu"  # which begins to write from right to left, and never en
 STEPS = 300
 RUNS = 3
 NAME = f"lr=0.1_{ODD}"
+COLUMNS = json.dumps([f"last:{ODD}/loss", f"at@9:{ODD}/loss", "parameter:lr"])
 HERE = quote(NAME, safe="")
 
 # What axe-core finds, one line for each element.
@@ -50,7 +51,7 @@ PAGES = {
     "wall": "#/charts",
     "means": "#/charts?over=%2Flr%3D...%2F&smooth=0.6",
     "table": f"#/table?where={json.dumps({'name': 'lr'}, separators=(',', ':'))}",
-    "groups": f"#/table?group=parameter:lr&columns={json.dumps([f'last:{ODD}/loss', f'at@9:{ODD}/loss', 'parameter:lr'])}",
+    "groups": f"#/table?group=parameter:lr&columns={COLUMNS}",
     "images": "#/media?kind=images",
     "histograms": "#/media?kind=histograms",
     "texts": "#/media?kind=texts",

@@ -54,6 +54,9 @@ the header refers to as [type, offset, count]. Numbers that JSON cannot hold are
         value at some steps, for colors that stay the same; `values`, row after row.
     rule?code=C
         JSON: `html`, our own page of a rule.
+    page?runs=RR&tags=TT&at=H
+        HTML: the page as one file with the runs RR and the tags TT in it (JSON lists; all without them), which opens at
+        the hash H: `in_a_file.answer`.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from summaries.auditing.config import Config
     from summaries.auditing.discovery import RunFiles
     from summaries.auditing.findings import RunReport
+    from summaries.integrations.tensorboard.books import Columns
     from summaries.integrations.tensorboard.places import Place
     from summaries.reading.run import Run
     from summaries.storage.files import Access
@@ -147,6 +148,13 @@ class Library:
                     self._changed.notify_all()
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise TimeoutError(f"run {name!r} is still being read")
+
+    def columns(self, name: str) -> Columns:
+        """The columns of a run; see `book`."""
+        columns = self.book(name).columns  # once: another thread may let go of them
+        if columns is None:
+            raise TimeoutError(f"run {name!r} is still being read")
+        return columns
 
     def settled(self, timeout_secs: float) -> bool:
         """Start to read, and wait until every run was read, but not longer than this; whether every run was."""

@@ -80,11 +80,37 @@ export interface SavedIndex {
   tags: TagsAnswer["tags"];
   points: number;
   kept: number;
+  shelf: Shelf[];
+  media: [kept: number, all: number];
+  /** The hash of the address with which the file opens. */
+  start: string;
 }
 
 /** The curves of one run there. */
 export interface SavedHeader {
   curves: { tag: string; points: number; step: Rising; milliseconds: Rising; value: Entry }[];
+  kinds: SavedKind[];
+}
+
+export type SavedKind = Omit<Kind, "rows"> & { rows: Variable[] };
+
+/** The cells of all runs there: those of the parameters, and the last, the smallest and the largest of each tag. */
+export interface SavedTable {
+  parameters: Parameter[];
+  cells: [run: string, cells: [stated: Cell[], ends: (Cell[] | null)[]]][];
+}
+
+/** The values of a tag of a run there, or its histograms. */
+export interface SavedMedia {
+  kind: string;
+  tag: string;
+  points: number;
+  steps: number[];
+  values?: (ValueAnswer & { files: [type: string, data: Entry][] })[];
+  low?: Plain;
+  high?: Plain;
+  bins?: number;
+  cells?: Entry;
 }
 
 type Rising = [first: number | null, ...differences: Entry];
@@ -145,7 +171,7 @@ export interface Shelf {
 
 /** `steps` */
 export interface StepsAnswer {
-  runs: { run: string; steps: number[] }[];
+  runs: { run: string; steps: number[]; points?: number }[];
 }
 
 /** `value`: of images, sounds, texts, PR curves, or something else. */
@@ -153,6 +179,7 @@ export interface ValueAnswer {
   step: number;
   size?: [width: number, height: number];
   types?: string[];
+  sources?: string[];
   labels?: string[];
   texts?: string[];
   cut?: boolean;

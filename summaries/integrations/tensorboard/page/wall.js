@@ -7,6 +7,7 @@ import { verdict } from "../../../auditing/report/page/rows.js";
 import { View, wide } from "../../../auditing/report/page/view.js";
 import { addressOf, here, replaceAddress } from "./address.js";
 import { places } from "./places.js";
+import { savePage } from "./save_page.js";
 import { asked } from "./server.js";
 import { alike, grouped, lineClass, matching, pinsOf } from "./wall_data.js";
 import { Tile } from "./wall_tile.js";
@@ -126,6 +127,7 @@ export class Wall {
       el("div", { class: "choice", role: "group", "aria-label": "Zoom" }, ...this.zooms()),
       this.back,
       this.whole,
+      savePage(() => this.chosen()),
       this.note,
     );
   }
@@ -198,6 +200,17 @@ export class Wall {
     };
     const label = { placeholder: hint, "aria-label": key === "over" ? hint : `${what} that match` };
     return el("input", { type: "search", value: this.state[key], ...label, oninput });
+  }
+
+  /** The names of the runs and of the tags that are shown; null for all. */
+  chosen() {
+    const { test } = matching(this.state.tags);
+    const tags = this.tags.map(([tag]) => tag).filter((tag) => test(tag) || this.state.pins.includes(tag));
+    const runs = this.runs.map(({ name }) => name);
+    return {
+      runs: runs.length < this.ledger.runs.length ? runs : null,
+      tags: tags.length < this.tags.length ? tags : null,
+    };
   }
 
   /** @param {Partial<State>} changes */
