@@ -49,7 +49,8 @@ export function cellOf(row, { key }, cell) {
  * @param {() => void} fold
  */
 export function groupRow(by, key, runs, columns, cellsOf, isOpen, fold) {
-  const text = `${isOpen ? "▾" : "▸"} ${isolated(shortened(`${by.title} = ${key ?? "none"}`, 50))}: ${counted(runs, "run")}`;
+  const named = isolated(shortened(`${by.title} = ${key ?? "none"}`, 50));
+  const text = `${isOpen ? "▾" : "▸"} ${named}: ${counted(runs, "run")}`;
   const head = el("th", { scope: "row", class: "name" }, quietButton(text, fold, { "aria-expanded": String(isOpen) }));
   const cells = columns.map((column) => {
     const found = column.key === by.key ? null : spread(cellsOf(column));
