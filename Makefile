@@ -116,10 +116,11 @@ layers: $(VENV)/.ready
 
 # The pages' JavaScript: its format, what a linter finds, its types, and the tests of what needs no browser. Only this needs
 # Node.js and npm.
-javascript: $(JAVASCRIPT)/node_modules/.ready
+javascript: $(VENV)/.ready $(JAVASCRIPT)/node_modules/.ready
 	$(BIOME) ci --error-on-warnings --config-path=$(JAVASCRIPT)/lint.json $(SCRIPTS)
 	$(JAVASCRIPT)/node_modules/.bin/tsc --project $(JAVASCRIPT)
 	node --import ./$(JAVASCRIPT)/loading.js --test --test-reporter=spec $(wildcard $(JAVASCRIPT)/*.test.js)
+	$(BIN)/python -m pytest $(WITH_OTHERS) tests/browser/test_accessibility.py
 
 $(JAVASCRIPT)/node_modules/.ready: $(JAVASCRIPT)/package.json $(JAVASCRIPT)/package-lock.json
 	cd $(JAVASCRIPT) && npm ci --loglevel=error

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from browser.viewing import looking, serving, soon
+from browser.viewing import address, looking, open_wall, serving, soon, values, written, zoom, zoomed
 from PIL import Image
 
 from summaries import SummaryWriter
@@ -47,24 +47,6 @@ def page(browser, viewer, screenshots, request):
     picture = screenshots / f"viewer_{request.node.originalname.removeprefix('test_')}.png"
     with looking(browser, viewer, 3, picture) as page:
         yield page
-
-
-def address(page):
-    """The page's address. The page itself is asked: Playwright's `url` may lag behind."""
-    return page.evaluate("location.href")
-
-
-def open_wall(page, **chosen):
-    page.evaluate("hash => { location.hash = hash }", "#/charts?" + "&".join(f"{k}={v}" for k, v in chosen.items()))
-    page.locator(".wall .uplot canvas").first.wait_for()
-    return page.locator(".wall")
-
-
-def values(figure):
-    """What is said below a chart: where, and each run's value."""
-    where, *said = figure.locator(".readout li").all_inner_texts() or [""]  # it is just being drawn anew
-    pairs = [re.fullmatch(r"(?s)(.*?)\s*([-\d.e+]+)", one).groups() for one in said]
-    return where, {name: float(value) for name, value in pairs}
 
 
 def test_a_link_with_the_token_shows_no_token(page):
@@ -198,31 +180,6 @@ def test_hostile_names_are_saved_as_text(page):
     assert all(one.tag.rpartition("}")[2] != "img" for one in root.iter())
 
 
-def drag(page, figure, low, high):
-    box = figure.locator(".u-over").bounding_box()
-    page.mouse.move(box["x"] + low * box["width"], box["y"] + 90)
-    page.mouse.down()
-    page.mouse.move(box["x"] + high * box["width"], box["y"] + 90, steps=4)
-    page.mouse.up()
-
-
-def zoomed(page):
-    """The steps in the address."""
-    link = address(page)
-    return [float(re.search(rf"{end}=([\d.]+)", link)[1]) for end in ("from", "to") if f"{end}=" in link]
-
-
-def zoom(page, figure, low, high):
-    """Drag until the address has another range: a chart that is just being drawn anew takes no drag."""
-    before = zoomed(page)
-
-    def is_done():
-        drag(page, figure, low, high)
-        return zoomed(page) != before
-
-    assert soon(page, is_done)
-
-
 def test_a_zoom_is_undone_and_a_link_has_it(page):
     figure = open_wall(page, tags="train").locator("figure").first
     zoom(page, figure, 0.2, 0.8)
@@ -245,21 +202,6 @@ def test_a_zoom_is_undone_and_a_link_has_it(page):
     assert zoomed(page) == second
     page.get_by_role("button", name="Show all steps").click()
     assert zoomed(page) == []
-
-
-def written(page):
-    """What is written on canvases from now on: a function that tells the texts."""
-    page.evaluate(
-        """() => {
-          const write = CanvasRenderingContext2D.prototype.fillText;
-          window.written = [];
-          CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
-            window.written.push(text);
-            return write.call(this, text, ...place);
-          };
-        }"""
-    )
-    return lambda: page.evaluate("window.written.splice(0)")
 
 
 def test_ticks_of_a_zoom_are_told_apart(browser, tmp_path, screenshots):
@@ -287,40 +229,16 @@ def test_a_chart_that_no_chosen_run_has_says_so(page):
     assert soon(page, lambda: wall.locator("figure .uplot canvas").count() == 1)
 
 
-@pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")
-def test_a_run_that_ended_has_no_value_after_that(browser, tmp_path, screenshots):
-    for name, steps in (("longest", 10_000), ("short", 100), ("broken", 10_000), ("also", 10_000)):
-        with SummaryWriter(tmp_path / name) as writer:
-            for step in range(0, steps, 10):
-                value = float("nan") if (name, step > 500) == ("broken", True) else steps + len(name)
-                writer.add_scalar("loss", value, step, 1.79e9 + step)
-    with serving(tmp_path) as viewer, looking(browser, viewer, 4, screenshots / "viewer_ended.png") as page:
-        figure = open_wall(page).locator("figure").first
-        names = figure.locator(".readout bdi")
-        assert names.all_inner_texts() == ["longest", "also", "short", "broken"]  # what is no number comes last
-        box = figure.locator(".u-over").bounding_box()
-        page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 60)
-        assert soon(page, lambda: set(names.all_inner_texts()) == {"longest", "also", "broken"})
-        step = re.fullmatch(r"step ([\d,]+)", figure.locator(".readout .at").inner_text())[1]
-        assert int(step.replace(",", "")) % 10 == 0  # a step that there is
-        page.mouse.move(box["x"] + 0.002 * box["width"], box["y"] + 60)
-        assert soon(page, lambda: "short" in names.all_inner_texts())
-        zoom(page, figure, 0.3, 0.4)
-        page.mouse.move(1, 1)
-        assert soon(page, lambda: figure.locator(".readout .at").inner_text() == "last in sight")
-        page.get_by_label("Mean over").fill("/[a-z]+/")
-        assert soon(page, lambda: "(2 of 4 runs)" in figure.locator(".readout").inner_text())  # the others are over
-
-
 def test_pins_stay_above_and_in_the_link(page):
     wall = open_wall(page)
-    wall.get_by_role("button", name="Pin", exact=True).nth(1).click()
+    wall.get_by_role("button", name="Pin val/loss", exact=True).click()
     assert wall.locator("h2").all_inner_texts() == ["Pinned"]
     page.reload()
     page.locator(".wall h2").wait_for()
     assert wall.locator("h3").first.text_content() == "val/loss"
-    assert wall.get_by_role("button", name="Pin", exact=True).first.get_attribute("aria-pressed") == "true"
-    wall.get_by_role("button", name="Pin", exact=True).first.click()
+    pin = wall.get_by_role("button", name="Pin val/loss", exact=True)
+    assert pin.get_attribute("aria-pressed") == "true"
+    pin.click()
     assert wall.locator("h2").count() == 0
     assert "pins" not in address(page)
 
@@ -356,6 +274,8 @@ def test_a_run_that_grows_and_one_that_comes(browser, tmp_path, screenshots):
     with serving(tmp_path) as viewer, looking(browser, viewer, 3, picture) as page:
         wall = open_wall(page, tags="val/loss")
         figure = wall.locator("figure").first
+        asked = []
+        page.on("request", lambda request: asked.append(request.url) if "/data/tags" in request.url else None)
         with SummaryWriter(tmp_path / "a") as writer:
             writer.add_scalar("val/loss", 77.0, STEPS, 1.79e9 + STEPS)
         grown = lambda: 77.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731
@@ -366,9 +286,11 @@ def test_a_run_that_grows_and_one_that_comes(browser, tmp_path, screenshots):
             with SummaryWriter(tmp_path / "a") as writer:
                 writer.add_scalar("val/loss", 66.0, step + 500, 1.79e9 + step)
         assert soon(page, lambda: "6,000" in texts())  # the axis grows as well
+        assert asked == []  # there is no other tag
         with SummaryWriter(tmp_path / "a") as writer:
             writer.add_scalar("val/loss/new", 1.0, 2 * STEPS, 1.79e9 + 2 * STEPS)
         assert soon(page, lambda: "val/loss/new" in wall.locator("h3").all_inner_texts())
+        assert len(asked) == 1
         with SummaryWriter(tmp_path / "z") as writer:
             writer.add_scalar("val/loss", 88.0, STEPS, 1.79e9 + STEPS)
         came = lambda: 88.0 in values(wall.locator("figure").first)[1].values()  # noqa: E731

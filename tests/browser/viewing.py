@@ -1,5 +1,6 @@
 """A server of `gradledger view`, and pages of it, as tests use them."""
 
+import re
 import threading
 from contextlib import contextmanager
 
@@ -53,3 +54,61 @@ def soon(page, condition):
 def fits(page):
     """Whether the page itself does not scroll sideways."""
     return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def address(page):
+    """The page's address. The page itself is asked: Playwright's `url` may lag behind."""
+    return page.evaluate("location.href")
+
+
+def open_wall(page, **chosen):
+    page.evaluate("hash => { location.hash = hash }", "#/charts?" + "&".join(f"{k}={v}" for k, v in chosen.items()))
+    page.locator(".wall .uplot canvas").first.wait_for()
+    return page.locator(".wall")
+
+
+def values(figure):
+    """What is said below a chart: where, and each run's value."""
+    where, *said = figure.locator(".readout li").all_inner_texts() or [""]  # it is just being drawn anew
+    pairs = [re.fullmatch(r"(?s)(.*?)\s*([-\d.e+]+)", one).groups() for one in said]
+    return where, {name: float(value) for name, value in pairs}
+
+
+def drag(page, figure, low, high):
+    box = figure.locator(".u-over").bounding_box()
+    page.mouse.move(box["x"] + low * box["width"], box["y"] + 90)
+    page.mouse.down()
+    page.mouse.move(box["x"] + high * box["width"], box["y"] + 90, steps=4)
+    page.mouse.up()
+
+
+def zoomed(page):
+    """The steps in the address."""
+    link = address(page)
+    return [float(re.search(rf"{end}=([\d.]+)", link)[1]) for end in ("from", "to") if f"{end}=" in link]
+
+
+def zoom(page, figure, low, high):
+    """Drag until the address has another range: a chart that is just being drawn anew takes no drag."""
+    before = zoomed(page)
+
+    def is_done():
+        drag(page, figure, low, high)
+        return zoomed(page) != before
+
+    assert soon(page, is_done)
+
+
+def written(page):
+    """What is written on canvases from now on: a function that tells the texts."""
+    page.evaluate(
+        """() => {
+          const write = CanvasRenderingContext2D.prototype.fillText;
+          window.written = [];
+          CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+            window.written.push(text);
+            return write.call(this, text, ...place);
+          };
+        }"""
+    )
+    return lambda: page.evaluate("window.written.splice(0)")

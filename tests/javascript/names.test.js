@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { groupsByLevel, levelColor, shown, valuesOf } from "../../summaries/auditing/report/page/levels.js";
-import { distinct, shortened } from "../../summaries/auditing/report/page/names.js";
+import { distinct, isolated, shortened } from "../../summaries/auditing/report/page/names.js";
 import { chosenRows, rankOf, sums, verdict } from "../../summaries/auditing/report/page/rows.js";
 import { arrangement, inWords, stepsInWords } from "../../summaries/integrations/tensorboard/page/variables.js";
 
@@ -148,4 +148,11 @@ test("many numbers are cut into ranges, as they are tested", () => {
       ["7 to 13", 3],
     ],
   );
+});
+
+test("what a name does to the direction of text ends with it", () => {
+  assert.equal(isolated("train/loss"), "train/loss");
+  assert.equal(isolated("a\u202eb"), "\u2068a\u202eb\u2069");
+  assert.equal(isolated("\u2067a\u2069\u2069"), "\u2068\u2068\u2068\u2067a\u2069\u2069\u2069\u2069\u2069\u2069");
+  assert.equal(shortened("a\u202ebcdefgh", 6), "\u2068a\u202eb\u2069…gh");
 });

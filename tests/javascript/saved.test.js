@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { bandOf, drawn, smoothed } from "../../summaries/integrations/tensorboard/page/saved_data.js";
+import {
+  bandOf,
+  cellsOf,
+  drawn,
+  lastUntil,
+  smoothed,
+} from "../../summaries/integrations/tensorboard/page/saved_data.js";
 
 const everything = { from: null, to: null, stretches: 2 };
 
@@ -35,4 +41,20 @@ test("a band is over straight lines between points, and over those that are ther
   assert.deepEqual([...mean], [6, 4.5, 2]);
   assert.deepEqual([...low], [4, 3, 2]);
   assert.deepEqual([...high], [8, 6, 2]);
+});
+
+test("a cell has the largest value in it, as in layers.py, or else the one before it", () => {
+  const curve = { step: Float64Array.of(1, 2, 3, 6), value: Float64Array.of(5, 7, NaN, 1) };
+  assert.deepEqual([...cellsOf(curve, 0, 8, 8)], [NaN, 5, 7, Infinity, Infinity, Infinity, 1, NaN]);
+  assert.deepEqual([...cellsOf(curve, 1, 6, 2)], [Infinity, 1]);
+  assert.deepEqual([...cellsOf(curve, 4, 5, 2)], [Infinity, Infinity]);
+  assert.deepEqual([...cellsOf({ step: new Float64Array(), value: new Float64Array() }, 0, 1, 2)], [NaN, NaN]);
+});
+
+test("the value at a step is that of the last point until then", () => {
+  const curve = { step: Float64Array.of(1, 5, 5, 9), value: Float64Array.of(10, 50, 51, 90) };
+  assert.deepEqual(
+    [0, 1, 4, 5, 100].map((step) => lastUntil(curve, step)),
+    [null, 10, 10, 51, 90],
+  );
 });

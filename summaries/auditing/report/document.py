@@ -45,7 +45,7 @@ def document(command: str, entry: str, styles: Sequence[str], **parts: str) -> s
 def _policy(scripts: Iterable[str], styles: Iterable[str]) -> str:
     """Allow only these scripts and styles, by their digests; no requests, and no markup created by scripts."""
     allowed = {"script-src": scripts, "style-src": styles}
-    parts = ["default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'"]
+    parts = ["default-src 'none'", "img-src data:", "media-src data:", "base-uri 'none'", "form-action 'none'"]
     parts += ["require-trusted-types-for 'script'", "trusted-types 'none'"]
     parts += [f"{name} {' '.join(map(_digest, texts))}" for name, texts in allowed.items()]
     return "; ".join(parts)

@@ -46,6 +46,12 @@ from summaries.cli.arguments.options import new_command, output_option, runs_opt
     metavar="N",
     help="How many points the file has, about (default: 2,000,000); longer curves are thinned, and keep extremes.",
 )
+@click.option(
+    "--media",
+    type=click.IntRange(0),
+    metavar="MB",
+    help="How much of images, sounds, texts and histograms the file has (default: 10): the last values first.",
+)
 def command(
     *,
     places: tuple[str, ...],
@@ -53,6 +59,7 @@ def command(
     runs: tuple[str, ...] | None,
     tags: tuple[str, ...] | None,
     points: int | None,
+    media: int | None,
     **serving: Any,
 ) -> int:
     """Serve the page until interrupted, or write it; returns 0.
@@ -64,17 +71,18 @@ def command(
         ValueError: the configuration is invalid, or two options do not go together.
     """
     if output is None:
-        if runs or tags or points:
-            raise ValueError("--runs, --tags and --points choose what is in a file: add --output FILE")
+        if runs or tags or points or media is not None:
+            raise ValueError("--runs, --tags, --points and --media choose what is in a file: add --output FILE")
         return _serve(places or (".",), **serving)
     if serving["port"] or serving["no_browser"]:
         raise ValueError("--port and --no-browser are for the server: leave them out with --output")
     from summaries.cli.views.output import opened
-    from summaries.integrations.saved import MOST_POINTS, saved_page
+    from summaries.integrations.saved import MOST_MEDIA_BYTES, MOST_POINTS, saved_page
 
     with opened(output, "html", {}) as file:
         chosen = {"runs": runs, "tags": tags, "config": serving["config"], "most_points": points or MOST_POINTS}
-        file.write(saved_page(places or (".",), **chosen))
+        most = MOST_MEDIA_BYTES if media is None else 1_000_000 * media
+        file.write(saved_page(places or (".",), most_media_bytes=most, **chosen))
     return 0
 
 

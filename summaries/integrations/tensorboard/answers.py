@@ -7,8 +7,9 @@ the header refers to as [type, offset, count]. Numbers that JSON cannot hold are
     runs?since=V
         JSON: `version`; `reading`, whether anything is left to read; `failures`; `memory`, in bytes, [used, most];
         `runs`, those that changed since version V, or all: each `name`, `reading`, and once it is audited what
-        `payload.row` says, and `matrices`, whether it logged any; `gone`, the names of those that went; `order`,
-        the names of all, or null if none came or went.
+        `payload.row` says, and `matrices`, whether it logged any; `gone`, the names of those that went; `tagged`,
+        which is another number once `tags` or `shelf` have another answer; `order`, the names of all, or null if none
+        came or went.
     run?run=R
         binary: what the audit's page has of a run: findings, panels, and curves that are thinned for drawing.
     layers?run=R&kind=K&from=S&to=S&width=W
@@ -53,6 +54,9 @@ the header refers to as [type, offset, count]. Numbers that JSON cannot hold are
         value at some steps, for colors that stay the same; `values`, row after row.
     rule?code=C
         JSON: `html`, our own page of a rule.
+    page?runs=RR&tags=TT&at=H
+        HTML: the page as one file with the runs RR and the tags TT in it (JSON lists; all without them), which opens at
+        the hash H: `in_a_file.answer`.
 """
 
 from __future__ import annotations
@@ -114,6 +118,7 @@ def _runs(library: Library, query: Query) -> dict[str, Any]:
         "memory": [library.bytes, library.most_bytes],
         "runs": [_row(book) for book in changed],
         "gone": gone,
+        "tagged": library.tagged,
         "order": sorted(library.names(), key=by_number) if changed or gone else None,
     }
 

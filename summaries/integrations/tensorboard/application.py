@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from summaries.auditing.config import as_config
 from summaries.integrations.tensorboard.answers import ANSWERS
 from summaries.integrations.tensorboard.assets import asset
+from summaries.integrations.tensorboard.in_a_file import answer
 from summaries.integrations.tensorboard.library import Library
 from summaries.integrations.tensorboard.media import Content
 from summaries.integrations.tensorboard.places import places_of
@@ -18,8 +19,9 @@ from summaries.integrations.tensorboard.places import places_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-__all__ = ["Application", "application"]
+__all__ = ["EVERY_ANSWER", "Application", "application"]
 
+EVERY_ANSWER = {**ANSWERS, "page": answer}
 _PREFIX = "/data/plugin/gradledger/"
 _DEFAULT_MB = 1024
 _GZIP_FROM = 2048
@@ -103,10 +105,10 @@ class Application:
         try:
             if folder == "page":
                 return 200, *asset(name)
-            if folder != "data" or name not in ANSWERS:
+            if folder != "data" or name not in EVERY_ANSWER:
                 return _said(404, f"there is nothing at {path!r}")
             asked = dict(parse_qsl(query, keep_blank_values=True, errors="surrogateescape"))
-            found = ANSWERS[name](self._library, asked)
+            found = EVERY_ANSWER[name](self._library, asked)
         except LookupError as error:
             return _said(404, str(error.args[0]))
         except TimeoutError as error:

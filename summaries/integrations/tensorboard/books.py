@@ -91,6 +91,8 @@ class Book:
         is_judged: whether the report is about all points that were read.
         judged: when it was audited last, on the monotonic clock.
         version: the library's version in which it changed last.
+        has_new_tags: whether its tags, or those of its media, are others than when it was shelved last.
+        tagged: the library's version in which they changed last.
         used: when somebody looked at it last, on the monotonic clock.
     """
 
@@ -109,6 +111,8 @@ class Book:
         self.media: dict[str, tuple[str, ...]] = {}
         self.has_matrices: bool = False
         self.version = 0
+        self.has_new_tags: bool = False
+        self.tagged = 0
         self.used: float = 0.0
         self._read: tuple[StoredFile, ...] | None = None  # the files of the last reading
         self._growing: GrowingRun | None = None
@@ -132,6 +136,7 @@ class Book:
     def read(self, config: Config) -> tuple[Run | None, tuple[Failure, ...]]:
         """Read the files, or what was added to them since the last time; see `read_readable`."""
         run, failures = self._run()
+        before = self.tags, self.media
         self.columns = None if run is None else Columns(self.name, run, config)
         scalars = {} if run is None else {tag: series for tag, series in run.scalars.items() if len(series)}
         self.tags = tuple(scalars)
@@ -142,6 +147,7 @@ class Book:
         self.stated = _of_name(self.name) if run is None else stated(self.name, run)
         self.at_steps = {}
         self.media = {} if run is None else {kind: tags for kind in KINDS if (tags := tuple(getattr(run, kind)))}
+        self.has_new_tags |= before != (self.tags, self.media)
         self.has_matrices = run is not None and has_matrices(run)
         return run, failures
 

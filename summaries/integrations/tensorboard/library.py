@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from summaries.auditing.config import Config
     from summaries.auditing.discovery import RunFiles
     from summaries.auditing.findings import RunReport
+    from summaries.integrations.tensorboard.books import Columns
     from summaries.integrations.tensorboard.places import Place
     from summaries.reading.run import Run
     from summaries.storage.files import Access
@@ -111,6 +112,12 @@ class Library:
             changed = [book for book in self._books.values() if book.version > version]
             return changed, [name for name, went in self._gone.items() if went > version]
 
+    @property
+    def tagged(self) -> int:
+        """The version in which a run had other tags, or went with its own."""
+        with self._changed:
+            return max([book.tagged for book in self._books.values()] + list(self._gone.values()), default=0)
+
     def names(self) -> list[str]:
         """The names of all runs."""
         with self._changed:
@@ -141,6 +148,13 @@ class Library:
                     self._changed.notify_all()
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise TimeoutError(f"run {name!r} is still being read")
+
+    def columns(self, name: str) -> Columns:
+        """The columns of a run; see `book`."""
+        columns = self.book(name).columns  # once: another thread may let go of them
+        if columns is None:
+            raise TimeoutError(f"run {name!r} is still being read")
+        return columns
 
     def settled(self, timeout_secs: float) -> bool:
         """Start to read, and wait until every run was read, but not longer than this; whether every run was."""
@@ -279,6 +293,8 @@ class Library:
     def _shelve(self, book: Book, report: RunReport) -> None:
         self.version += 1
         book.version, book.report = self.version, report
+        if book.has_new_tags:
+            book.tagged, book.has_new_tags = self.version, False
 
     def _read(self, name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
         """Read a run for the audit: the one that is audited, or the one that it is the validation of."""

@@ -1,6 +1,7 @@
 // Plots in SVG: scales with axes, one for curves over steps, and one for the runs at each value of a hyperparameter.
 
 import { svg } from "./elements.js";
+import { isolated } from "./names.js";
 import { number, ticks } from "./numbers.js";
 import { logTicks, roundTicks } from "./ticks.js";
 
@@ -143,10 +144,14 @@ export function stripPlot(levels, width, height) {
 function dot({ value, color, name, key, odd }, x, axis) {
   if (value === null) {
     const cross = { class: "diverged", d: `M${x - 4} 8l8 8m0-8l-8 8`, "data-key": key };
-    return svg("path", cross, svg("title", {}, `${name}: diverged`));
+    return svg("path", cross, svg("title", {}, `${isolated(name)}: diverged`));
   }
   const circle = { cx: x, cy: axis.y(value), r: 4, fill: `var(--line-${color})`, "data-key": key };
-  return svg("circle", { class: odd ? "odd" : null, ...circle }, svg("title", {}, `${name}: ${number(value)}`));
+  return svg(
+    "circle",
+    { class: odd ? "odd" : null, ...circle },
+    svg("title", {}, `${isolated(name)}: ${number(value)}`),
+  );
 }
 
 /**

@@ -8,7 +8,7 @@ import { asinhTicks, logRange, logTicks } from "./ticks.js";
 import { uPlot } from "./uplot/uPlot.iife.min.js";
 
 /** @import uPlotClass from "uplot" */
-/** @import { Chart, ChartOptions, Curve, Finding, Mark } from "./types.js" */
+/** @import { Chart, ChartOptions, Curve, Finding, Mark, Range } from "./types.js" */
 /** @import { View } from "./view.js" */
 
 const CHART_HEIGHT = 250;
@@ -16,6 +16,7 @@ const SIDE = 66; // CSS pixels for the y axis
 const BESIDE = 22; // half of the label of the last tick of the x axis
 const LINE_COLORS = 8;
 const DASHES = [undefined, [7, 3], [2, 3], [8, 3, 2, 3]]; // of the first eight curves, of the next eight, …
+const OUTSIDE = -10; // where uPlot has the crosshair of a chart that has none
 const OUTLIERS = 0.01; // the share of values on each side that clipping may leave out
 const SHARES = new Set(["clipped", "clipped_fraction", "zero_fraction"]);
 // Distances between ticks of an axis of steps: whole ones.
@@ -31,9 +32,9 @@ const TIME_TICKS = [
 
 /**
  * The options that all charts have: the shared x axis, a crosshair, zooming by dragging, and marks for findings.
- * @type {(view: View, width: number, height: number, marks: Mark[]) => ChartOptions}
+ * @type {(view: View, width: number, height: number, marks: Mark[], own?: Range | null) => ChartOptions}
  */
-export function baseOptions(view, width, height, marks) {
+export function baseOptions(view, width, height, marks, own = null) {
   const axis = { stroke: () => color("soft"), grid: { stroke: () => color("grid"), width: 1 }, ticks: { show: false } };
   const xAxis =
     view.mode === "step"
@@ -43,13 +44,14 @@ export function baseOptions(view, width, height, marks) {
     width,
     height,
     padding: [(marks.length > 0 ? 2 * FLAG_HEIGHT : 0) + 10, BESIDE, 0, 0],
-    scales: { x: { time: false, range: () => view.range, distr: view.log ? 3 : 1 } },
+    scales: { x: { time: false, range: () => view.rangeOf(own), distr: view.log ? 3 : 1 } },
     axes: [
       { ...axis, ...xAxis, size: 28 },
       { ...axis, size: SIDE, values: ticksBy(ticks) },
     ],
     cursor: {
       y: false,
+      move: (u, left, top) => [left > u.bbox.width / uPlot.pxRatio ? OUTSIDE : left, top], // of another chart's range
       sync: { key: view.key, scales: ["x", null], setSeries: false },
       drag: { x: true, y: false, setScale: false, dist: 4 },
       bind: {
@@ -86,18 +88,19 @@ function ticksBy(texts) {
  * @param {ChartOptions} options
  * @param {uPlotClass.AlignedData} data
  * @param {Mark[]} marks
+ * @param {Range | null} [own]
  * @returns {Chart}
  */
-export function install(view, holder, options, data, marks) {
+export function install(view, holder, options, data, marks, own = null) {
   const u = new uPlot(options, data, holder);
   const fit = () => {
     const width = Math.floor(holder.clientWidth);
     if (width > 0 && width !== u.width) u.setSize({ width, height: options.height });
   };
-  const chart = Object.assign(u, { fit });
+  const chart = Object.assign(u, { fit, own });
   const resize = new ResizeObserver(fit);
   resize.observe(holder);
-  const deafen = view.listen(holder);
+  const deafen = view.listen(holder, undefined, own);
   view.charts.add(chart);
   u.over.addEventListener("click", (event) => {
     const x = u.posToVal(event.offsetX, "x");
@@ -212,9 +215,9 @@ export function shareRange(_u, low, high) {
 }
 
 /**
- * Bands lie between curves; a y axis may be asinh, and leave out outliers.
+ * Bands lie between curves; a y axis may be asinh, and leave out outliers; without a zoom, the x axis may be its own.
  * @typedef {{ side?: number, legend?: boolean, bands?: [high: number, low: number][], asinh?: boolean,
- *   clipped?: boolean }} Looks
+ *   clipped?: boolean, own?: Range | null }} Looks
  */
 
 /**
@@ -228,13 +231,13 @@ export function shareRange(_u, low, high) {
  * @returns {Chart}
  */
 export function lineChart(view, holder, curves, findings, log, looks = {}) {
-  const { side = SIDE, legend = true, bands = [], asinh = false, clipped = false } = looks;
+  const { side = SIDE, legend = true, bands = [], asinh = false, clipped = false, own = null } = looks;
   const lines = curves.map((curve) => ordered(curve, view.mode));
   const { x, values } = aligned(lines);
   const marks = marksOn(view, curves, findings);
   const odd = lines.flatMap(notFinite);
   const finite = values.map((column) => column.map((v) => (v === undefined || Number.isFinite(v) ? v : null)));
-  const options = baseOptions(view, holder.clientWidth, CHART_HEIGHT, marks);
+  const options = baseOptions(view, holder.clientWidth, CHART_HEIGHT, marks, own);
   const { scale, ticks } = valueScale(log, finite, asinh);
   const shares = !ticks && curves.every(({ role }) => SHARES.has(role));
   options.scales.y = shares ? { ...scale, range: shareRange } : scale;
@@ -253,7 +256,7 @@ export function lineChart(view, holder, curves, findings, log, looks = {}) {
     { label: view.mode, value: (_u, v) => said(v ?? x.at(-1) ?? 0) },
     ...curves.map((curve, k) => line(curve, k, values[k])),
   ];
-  return install(view, holder, options, /** @type {uPlotClass.AlignedData} */ ([x, ...finite]), marks);
+  return install(view, holder, options, /** @type {uPlotClass.AlignedData} */ ([x, ...finite]), marks, own);
 }
 
 /**

@@ -3,6 +3,7 @@
 import { curvesPlot, stripPlot, whisker } from "./axes.js";
 import { byId, el, select, svg } from "./elements.js";
 import { groupsByLevel, levelColor, shown, valuesOf } from "./levels.js";
+import { isolated } from "./names.js";
 import { counted, number, rounded, whole } from "./numbers.js";
 import { startTheme } from "./theme.js";
 
@@ -146,7 +147,7 @@ function curvesFigure() {
     draw();
     drawStrips();
   };
-  const options = names.map((name) => [name, `Color by ${name}`]);
+  const options = names.map((name) => [name, `Color by ${isolated(name)}`]);
   const choose = names.length > 1 ? select("Color by", options, colored.by, recolor) : null;
   new ResizeObserver(draw).observe(holder);
   const caption = el("figcaption", {}, el("h2", {}, data.metric), choose);
@@ -178,7 +179,7 @@ function drawStrips() {
         odd: outlying.has(run.run),
       })),
     }));
-    const title = el("h3", {}, `${data.metric} (${data.measure}) by ${name}`);
+    const title = el("h3", {}, `${isolated(data.metric)} (${data.measure}) by ${name}`);
     return el("figure", {}, el("figcaption", {}, title), stripPlot(levels, 560, 230));
   });
   strips.replaceChildren(...figures);
@@ -264,7 +265,7 @@ function runsTable() {
 }
 
 function tallyParts() {
-  const reasons = data.left_out.map(({ run, reason }) => `${run}: ${reason}`).join("\n");
+  const reasons = data.left_out.map(({ run, reason }) => `${isolated(run)}: ${reason}`).join("\n");
   const leftOut = el("span", { title: reasons }, `${whole(data.left_out.length)} left out`);
   return [
     el("span", {}, counted(data.runs.length, "run")),

@@ -2,13 +2,28 @@
 
 /**
  * A name of at most `most` characters: of a longer one, the middle is left out, because both runs and layers differ at
- * their ends. `head` is the share of what is left that stands before the gap.
- * @type {(name: string, most?: number, head?: number) => string}
+ * their ends. `share` is the share of what is left that stands before the gap.
+ * @type {(name: string, most?: number, share?: number) => string}
  */
-export function shortened(name, most = 56, head = 0.5) {
+export function shortened(name, most = 56, share = 0.5) {
   if (name.length <= most) return name;
-  const first = Math.ceil((most - 1) * head);
-  return `${name.slice(0, first)}…${name.slice(name.length - (most - 1 - first))}`;
+  const first = Math.ceil((most - 1) * share);
+  const [head, tail] = [name.slice(0, first), name.slice(name.length - (most - 1 - first))];
+  return `${isolated(head)}…${isolated(tail)}`;
+}
+
+const OWN_DIRECTION = /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/**
+ * A name with which more text stands in one piece: what it does to the direction of text, such as an override that it
+ * does not close, ends with it.
+ * @type {(name: string) => string}
+ */
+export function isolated(name) {
+  if (!OWN_DIRECTION.test(name)) return name;
+  const begun = (name.match(/[\u2066-\u2068]/g) ?? []).length;
+  const ended = (name.match(/\u2069/g) ?? []).length;
+  return "\u2068".repeat(1 + ended) + name + "\u2069".repeat(1 + begun + ended);
 }
 
 /**

@@ -104,7 +104,7 @@ function rowOf(row, baseline, address, filter) {
     "th",
     { class: "name", scope: "row", title: row.name },
     filter.picked ? pickBox(row, filter.picked, filter) : null,
-    el("a", { href: address(row) }, shortened(row.name)),
+    el("a", { href: address(row) }, el("bdi", {}, shortened(row.name))),
     row.name === baseline ? el("em", {}, "baseline") : null,
   );
   /** @param {MouseEvent} event */

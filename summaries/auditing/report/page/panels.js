@@ -3,6 +3,7 @@
 import { lineChart } from "./chart.js";
 import { choice, el } from "./elements.js";
 import { heatMap, NAMES_WIDTH, shadeBar } from "./heatmap.js";
+import { isolated } from "./names.js";
 import { counted, number, whole } from "./numbers.js";
 
 /** @import { Chart, Curve, Finding, Panel, Pointed, Run } from "./types.js" */
@@ -67,7 +68,7 @@ function drawnPoints(curves) {
  */
 function inWords(curves) {
   const some = curves.slice(0, MOST_LINES);
-  return some.map(({ tag, value }) => `${tag}, last ${number(value.at(-1))}`).join("; ");
+  return some.map(({ tag, value }) => `${isolated(tag)}, last ${number(value.at(-1))}`).join("; ");
 }
 
 /** @typedef {{ holder: HTMLElement, tools: HTMLElement }} Places */
@@ -99,7 +100,7 @@ function drawHeat(view, members, findings, log, { holder, tools, below }) {
   const idle = `${counted(members.length, "variable")}, a row each; click one to see its line`;
   /** @param {Pointed | null} at */
   const say = (at) => {
-    readout.textContent = at ? `${at.name}, step ${whole(at.step)}: ${number(at.value)}` : idle;
+    readout.textContent = at ? `${isolated(at.name)}, step ${whole(at.step)}: ${number(at.value)}` : idle;
   };
   const chosen = firstChosen(members, findings);
   const lower = el("div", { class: "plot" });

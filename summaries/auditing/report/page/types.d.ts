@@ -202,6 +202,8 @@ export interface Zoomed {
   redraw(rebuild?: boolean): void;
   destroy(): void;
   fit?(): void;
+  /** What it shows as long as nobody has zoomed; everything if there is none. */
+  own?: Range | null;
 }
 
 export type Chart = uPlot & Zoomed;

@@ -38,8 +38,7 @@ export class View {
    */
   zoom(range) {
     this.range = range ?? this.full;
-    const [min, max] = this.range;
-    for (const chart of this.charts) chart.setScale("x", { min, max });
+    this.scale();
     this.onzoom(this.isZoomed);
   }
 
@@ -52,17 +51,32 @@ export class View {
     this.full = wide(extent);
     if (isZoomed) return;
     this.range = this.full;
-    const [min, max] = this.range;
-    for (const chart of this.charts) chart.setScale("x", { min, max });
+    this.scale();
+  }
+
+  scale() {
+    for (const chart of this.charts) {
+      const [min, max] = this.rangeOf(chart.own);
+      chart.setScale("x", { min, max });
+    }
+  }
+
+  /**
+   * What a chart shows: a zoom is everybody's; without one, a chart may have a range of its own.
+   * @param {Range | null} [own]
+   */
+  rangeOf(own = null) {
+    return own && !this.isZoomed ? own : this.range;
   }
 
   /**
    * Zoom by a factor around the middle, and move by a share of the range.
    * @param {number} factor
    * @param {number} aside
+   * @param {Range | null} [own]
    */
-  move(factor, aside) {
-    const [low, high] = this.range;
+  move(factor, aside, own) {
+    const [low, high] = this.rangeOf(own);
     const middle = (low + high) / 2 + aside * (high - low);
     const half = (factor * (high - low)) / 2;
     const [from, to] = [Math.max(middle - half, this.full[0]), Math.min(middle + half, this.full[1])];
@@ -73,15 +87,16 @@ export class View {
    * Zoom by keys that are pressed in an element; returns what ends that.
    * @param {HTMLElement} element
    * @param {number} aside
+   * @param {Range | null} [own]
    */
-  listen(element, aside = ASIDE) {
+  listen(element, aside = ASIDE, own = null) {
     /** @type {Record<string, () => void>} */
     const keys = {
-      ArrowLeft: () => this.move(1, -aside),
-      ArrowRight: () => this.move(1, aside),
-      "+": () => this.move(0.5, 0),
-      "=": () => this.move(0.5, 0),
-      "-": () => this.move(2, 0),
+      ArrowLeft: () => this.move(1, -aside, own),
+      ArrowRight: () => this.move(1, aside, own),
+      "+": () => this.move(0.5, 0, own),
+      "=": () => this.move(0.5, 0, own),
+      "-": () => this.move(2, 0, own),
       0: () => this.zoom(null),
       Escape: () => this.zoom(null),
     };
@@ -124,7 +139,7 @@ export class View {
  * A range that is not empty.
  * @type {(range: Range) => Range}
  */
-function wide([low, high]) {
+export function wide([low, high]) {
   return low < high ? [low, high] : [low - 0.5, high + 0.5];
 }
 

@@ -21,6 +21,8 @@ export interface RunsAnswer {
   memory: [used: number, most: number];
   runs: (Partial<Row> & Pick<RunRow, "name" | "reading" | "matrices">)[];
   gone: string[];
+  /** Another number once runs have other tags. */
+  tagged: number;
   order: string[] | null;
 }
 
@@ -73,14 +75,42 @@ export interface CurvesHeader {
 /** What a page in a file has: the answers `runs` and `tags`, and how many points there are, and are in the file. */
 export interface SavedIndex {
   runs: RunsAnswer;
+  /** Where these runs lie among all of the place: the colors are the same there. */
+  places: number[];
   tags: TagsAnswer["tags"];
   points: number;
   kept: number;
+  shelf: Shelf[];
+  media: [kept: number, all: number];
+  /** The hash of the address with which the file opens. */
+  start: string;
 }
 
 /** The curves of one run there. */
 export interface SavedHeader {
   curves: { tag: string; points: number; step: Rising; milliseconds: Rising; value: Entry }[];
+  kinds: SavedKind[];
+}
+
+export type SavedKind = Omit<Kind, "rows"> & { rows: Variable[] };
+
+/** The cells of all runs there: those of the parameters, and the last, the smallest and the largest of each tag. */
+export interface SavedTable {
+  parameters: Parameter[];
+  cells: [run: string, cells: [stated: Cell[], ends: (Cell[] | null)[]]][];
+}
+
+/** The values of a tag of a run there, or its histograms. */
+export interface SavedMedia {
+  kind: string;
+  tag: string;
+  points: number;
+  steps: number[];
+  values?: (ValueAnswer & { files: [type: string, data: Entry][] })[];
+  low?: Plain;
+  high?: Plain;
+  bins?: number;
+  cells?: Entry;
 }
 
 type Rising = [first: number | null, ...differences: Entry];
@@ -141,7 +171,7 @@ export interface Shelf {
 
 /** `steps` */
 export interface StepsAnswer {
-  runs: { run: string; steps: number[] }[];
+  runs: { run: string; steps: number[]; points?: number }[];
 }
 
 /** `value`: of images, sounds, texts, PR curves, or something else. */
@@ -149,6 +179,7 @@ export interface ValueAnswer {
   step: number;
   size?: [width: number, height: number];
   types?: string[];
+  sources?: string[];
   labels?: string[];
   texts?: string[];
   cut?: boolean;
@@ -272,6 +303,8 @@ export interface TableColumn {
   name: string;
   step: number;
   title: string;
+  /** The same for a file. */
+  plain: string;
 }
 
 /** What the address says of the table: keys of columns, filters by them, and the columns of the plot of points. */

@@ -2,7 +2,7 @@
 
 import { rankOf } from "../../../auditing/report/page/rows.js";
 import { encoded } from "./address.js";
-import { asked, pause } from "./server.js";
+import { asked, pause, source } from "./server.js";
 
 /** @import { Row, RunRow } from "../../../auditing/report/page/types.js" */
 /** @import { RunsAnswer } from "./answers.js" */
@@ -36,9 +36,12 @@ export class Ledger {
     /** @type {Set<(changed: Set<string>) => void>} */
     this.listeners = new Set();
     this.version = -1;
+    /** How often the tags of the runs have changed since the page was opened. */
+    this.retagged = 0;
+    this.tagged = -1;
     /** @type {Map<string, RunRow>} */
     this.rows = new Map();
-    /** The number of each run's color, which it keeps. @type {Map<string, number>} */
+    /** The number of each run's color: its place among all runs. @type {Map<string, number>} */
     this.colors = new Map();
   }
 
@@ -77,17 +80,19 @@ export class Ledger {
    * @param {RunsAnswer} answer
    * @returns {string[]}
    */
-  take({ version, reading, failures, memory, gone, runs, order }) {
+  take({ version, reading, failures, memory, gone, tagged, runs, order }) {
     if (version < this.version) {
-      this.version = -1; // another TensorBoard answers now
+      this.version = this.tagged = -1; // another TensorBoard answers now
       this.rows.clear();
       return [];
     }
-    Object.assign(this, { version, reading, failures, memory });
+    if (tagged !== this.tagged) this.retagged++;
+    Object.assign(this, { version, reading, failures, memory, tagged });
     for (const name of gone) this.rows.delete(name);
     const changed = runs.filter((row) => !row.reading || !this.rows.has(row.name)); // until it is read again, keep it
     for (const row of changed) this.rows.set(row.name, { ...EMPTY, ...row, position: 0, rank: 0 });
     const names = order ?? this.runs.map(({ name }) => name);
+    if (order) this.colors = new Map(order.map((name, at) => [name, source.places?.[at] ?? at]));
     this.runs = names.flatMap((name) => this.rows.get(name) ?? []);
     this.runs.forEach((row, position) => {
       Object.assign(row, { position, rank: row.reading ? -1 : rankOf(row) });
@@ -96,13 +101,11 @@ export class Ledger {
   }
 
   /**
-   * The number of the color that a run, or a group of runs, has everywhere.
+   * The number of the color that a run has everywhere.
    * @type {(name: string) => number}
    */
   color(name) {
-    const known = this.colors.get(name) ?? this.colors.size;
-    this.colors.set(name, known);
-    return known;
+    return this.colors.get(name) ?? 0;
   }
 
   /**

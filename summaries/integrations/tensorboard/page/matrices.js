@@ -1,6 +1,7 @@
 // Matrices over steps: what was logged as tensors, one step at a time, in colors that stay the same over all steps.
 
 import { colorBar, el, select } from "../../../auditing/report/page/elements.js";
+import { isolated } from "../../../auditing/report/page/names.js";
 import { number, rounded, whole } from "../../../auditing/report/page/numbers.js";
 import { picture, SEQUENTIAL } from "../../../auditing/report/page/shades.js";
 import { color, whenLooksChange } from "../../../auditing/report/page/theme.js";
@@ -165,7 +166,7 @@ class Matrix {
     const cells = values.map((value) => (Number.isFinite(value) ? value : Infinity));
     ctx.drawImage(picture({ width: columns, cells }, [...Array(rows).keys()], share, ramp), 0, 0, width, height);
     if (this.cell >= LARGEST) this.write(ctx, values, columns, share, isSigned);
-    this.heading.textContent = `${this.tag.tag}, step ${whole(header.step)}`;
+    this.heading.textContent = `${isolated(this.tag.tag)}, step ${whole(header.step)}`;
     this.bar.replaceChildren(number(low), colorBar(ramp), number(high));
     const label = `${rows} by ${columns} matrix of ${this.tag.tag} at step ${header.step}`;
     this.canvas.setAttribute("aria-label", label);

@@ -7,7 +7,7 @@ import { counted, number, whole } from "../../../auditing/report/page/numbers.js
 import { addressOf, here, query, replaceAddress, tensorBoard } from "./address.js";
 import { histogramPlot, prPlot } from "./histograms.js";
 import { places } from "./places.js";
-import { asked, onlyLatest } from "./server.js";
+import { asked, onlyLatest, source } from "./server.js";
 import { lineClass, matching, nearest } from "./wall_data.js";
 
 /** @import { FieldEvent } from "../../../auditing/report/page/types.js" */
@@ -16,6 +16,7 @@ import { lineClass, matching, nearest } from "./wall_data.js";
 
 const MOST_RUNS = 8; // beside one another at first
 const OPEN = 3; // sections
+const NO_ROOM = "There was no room for it in this file: gradledger view --output page.html --media MB gives it more.";
 const MEDIA = new URL("../data/media", import.meta.url);
 const SHOWN = ["images", "histograms", "texts", "audio", "pr_curves"];
 
@@ -24,9 +25,11 @@ const SHOWN = ["images", "histograms", "texts", "audio", "pr_curves"];
 
 /** @type {(ledger: Ledger, chosen: Chosen) => Promise<Page>} */
 export async function mediaPage(ledger, chosen) {
+  const { retagged } = ledger;
   const shelf = /** @type {ShelfAnswer} */ (await asked("shelf"));
   const { kind = "", tags = "", runs = "", as = "" } = chosen;
   const media = new Media(ledger, shelf, { kind, tags, runs, as });
+  media.retagged = retagged;
   return { element: media.element, update: (changed) => media.update(changed), close: () => media.begin() };
 }
 
@@ -40,6 +43,8 @@ class Media {
     this.ledger = ledger;
     this.state = state;
     this.shelf = shelf;
+    /** How often tags had changed when they were asked for. */
+    this.retagged = 0;
     this.begin = onlyLatest();
     /** @type {Section[]} */
     this.sections = [];
@@ -112,8 +117,11 @@ class Media {
   async update(changed) {
     if (changed.size === 0) return;
     const isLatest = this.begin();
-    const shelf = /** @type {ShelfAnswer} */ (await asked("shelf").catch(() => this.shelf));
-    if (!isLatest()) return;
+    const { retagged } = this.ledger;
+    const isKnown = retagged === this.retagged;
+    const shelf = isKnown ? this.shelf : /** @type {ShelfAnswer | null} */ (await asked("shelf").catch(() => null));
+    if (!isLatest() || shelf === null) return; // the next change asks again
+    this.retagged = retagged;
     const isSame = JSON.stringify(shelf) === JSON.stringify(this.shelf);
     this.shelf = shelf;
     if (!isSame) this.draw();
@@ -140,6 +148,7 @@ class Section {
     this.most = most;
     /** @type {StepsOfRun[]} */
     this.runs = [];
+    this.noRoom = false;
     /** All steps of all runs. @type {number[]} */
     this.steps = [];
     this.begin = onlyLatest();
@@ -170,6 +179,7 @@ class Section {
       const { runs } = /** @type {StepsAnswer} */ (await asked("steps", asks));
       if (!isLatest()) return;
       this.runs = runs.filter(({ steps }) => steps.length > 0);
+      this.noRoom = runs.length > this.runs.length && source.saved;
     } catch (error) {
       if (isLatest()) this.cards.replaceChildren(el("p", { class: "note" }, /** @type {Error} */ (error).message));
       return;
@@ -180,7 +190,8 @@ class Section {
     this.slider.value = String(wasLast ? last : (nearest(Float64Array.from(this.steps), before) ?? last));
     this.slider.disabled = last === 0;
     this.cards.replaceChildren(...this.runs.map(({ run }) => this.card(run)));
-    if (this.runs.length === 0) this.cards.append(el("p", { class: "note" }, "None of these runs has it."));
+    if (this.runs.length === 0)
+      this.cards.append(el("p", { class: "note" }, this.noRoom ? NO_ROOM : "None of these runs has it."));
     await this.show();
   }
 
@@ -202,7 +213,10 @@ class Section {
     const step = this.steps[Number(this.slider.value)] ?? 0;
     const many = counted(this.steps.length, "step");
     this.slider.setAttribute("aria-valuetext", `step ${step}`);
-    this.said.textContent = this.kind === "histograms" ? many : `step ${whole(step)}, of ${many}`;
+    const all = this.runs.reduce((sum, { steps, points = steps.length }) => sum + points, 0);
+    const kept = this.runs.reduce((sum, { steps }) => sum + steps.length, 0);
+    const left = source.saved && kept < all ? `; this file has ${whole(kept)} of ${counted(all, "value")}` : "";
+    this.said.textContent = (this.kind === "histograms" ? many : `step ${whole(step)}, of ${many}`) + left;
     await Promise.all(
       this.runs.map(async ({ run, steps }, at) => {
         const [caption, shown] = [".thinned", ".shown"].map((name) => this.cards.children[at]?.querySelector(name));
@@ -225,7 +239,7 @@ class Section {
     if (value.texts) return [...value.texts.map((text) => el("pre", { dir: "auto" }, text)), ...cut(value)];
     if (!value.types) return [el("p", { class: "note" }, value.about ?? "")];
     return value.types.map((type, item) => {
-      const src = `${MEDIA.href}?${query({ kind, run, tag, index, item })}`;
+      const src = value.sources?.[item] ?? `${MEDIA.href}?${query({ kind, run, tag, index, item })}`;
       if (type.startsWith("image/"))
         return el("img", { src, alt: `${tag}, ${run}, step ${value.step}`, title: (value.size ?? []).join(" × ") });
       const label = value.labels?.[item] ? el("p", {}, value.labels[item]) : null;
@@ -247,7 +261,8 @@ function cut(value) {
 function elsewhere({ kinds, command }) {
   const meshes = kinds.find(({ kind }) => kind === "meshes");
   const also = meshes ? ` (${number(meshes.tags.length)} tags of meshes are here)` : "";
-  const how = tensorBoard() ? "are in TensorBoard's own tabs" : "are shown by TensorBoard: ";
+  const how = tensorBoard() ? "are in TensorBoard's own tabs" : "are shown by TensorBoard";
   const what = `Graphs, meshes${also}, embeddings and custom layouts ${how}`;
-  return el("p", { class: "note elsewhere" }, what, tensorBoard() ? "." : el("code", {}, command));
+  const hasCommand = command !== "" && !tensorBoard();
+  return el("p", { class: "note elsewhere" }, what, ...(hasCommand ? [": ", el("code", {}, command)] : ["."]));
 }

@@ -44,7 +44,7 @@ export async function pairPage(ledger, row, chosen, go) {
     parts = null;
     if (first === null || second === null) {
       const lacking = first === null ? row : other;
-      holder.replaceChildren(el("p", { class: "note" }, `${lacking.name}: `, ...nothing().childNodes));
+      holder.replaceChildren(el("p", { class: "note" }, el("bdi", {}, lacking.name), ": ", ...nothing().childNodes));
       return;
     }
     const shared = sharedRows(first.rows.map(nameOf), second.rows.map(nameOf));

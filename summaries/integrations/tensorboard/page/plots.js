@@ -1,7 +1,7 @@
 // Runs as lines over parallel axes, and as points over two columns. A brush filters the table by the cells in it.
 
 import { svg } from "../../../auditing/report/page/elements.js";
-import { shortened } from "../../../auditing/report/page/names.js";
+import { isolated, shortened } from "../../../auditing/report/page/names.js";
 import { tick } from "../../../auditing/report/page/numbers.js";
 import { placeIn } from "./canvas.js";
 import { axisOf, filterFor } from "./table_data.js";
@@ -83,7 +83,7 @@ export function scatterPlot(across, up, runs, width, onbrush, onpick) {
     const [left, above] = [x.at(across.cells[at]), y.at(up.cells[at])];
     if (left === null || above === null) return null;
     const place = { cx: round(LEFT + left), cy: round(TOP + tall - above), r: run.picked ? 6 : 4 };
-    const said = `${run.name}\n${across.title}: ${across.cells[at]}\n${up.title}: ${up.cells[at]}`;
+    const said = `${isolated(run.name)}\n${across.title}: ${across.cells[at]}\n${up.title}: ${up.cells[at]}`;
     return mark("circle", run, place, said, onpick);
   });
   const below = svg(

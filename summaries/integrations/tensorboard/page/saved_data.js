@@ -84,6 +84,46 @@ export function bandOf(curves) {
 }
 
 /**
+ * The largest value in each of some equal stretches of steps, as `cells` in layers.py has them: between two points, a
+ * stretch without a point has the value of the one before it. Infinite where a value is not finite, NaN where there is
+ * none.
+ * @type {(curve: { step: Column, value: Column }, from: number, to: number, width: number) => Float64Array}
+ */
+export function cellsOf({ step, value }, from, to, width) {
+  const row = new Float64Array(width).fill(Number.NaN);
+  const edge = (/** @type {number} */ cell) => (cell === width ? to : from + (cell * (to - from)) / width);
+  const last = step[step.length - 1];
+  let at = firstFrom(step, from);
+  let before = at > 0 ? whole(value[at - 1]) : Number.NaN;
+  for (let cell = 0; cell < width; cell++) {
+    const end = edge(cell + 1);
+    let most = -Infinity;
+    const first = at;
+    for (; at < step.length && (step[at] < end || (cell === width - 1 && step[at] === end)); at++) {
+      before = whole(value[at]);
+      most = Math.max(most, before);
+    }
+    if (at > first) row[cell] = most;
+    else if (edge(cell) <= last) row[cell] = before;
+  }
+  return row;
+}
+
+/** @type {(value: number) => number} */
+function whole(value) {
+  return Number.isFinite(value) ? value : Infinity;
+}
+
+/**
+ * The value of the last point at a step or before it; null if there is none.
+ * @type {(curve: { step: Column, value: Column }, wanted: number) => number | null}
+ */
+export function lastUntil({ step, value }, wanted) {
+  const after = firstFrom(step, wanted + 1);
+  return after > 0 ? value[after - 1] : null;
+}
+
+/**
  * The points that are numbers; of those at one step, the last.
  * @type {(curve: { step: Column, value: Column }) => { step: number[], value: number[] }}
  */

@@ -7,11 +7,11 @@ const DATA = new URL("../data/", import.meta.url);
 const PATIENCE = 400; // milliseconds between two questions for what is still being read
 
 /**
- * What answers: the server, or a page that has its runs in it.
+ * What answers: the server, or a page that has its runs in it, which may be some of all: those at these `places`.
  * @typedef {(name: string, values: Record<string, unknown>, signal?: AbortSignal) => Promise<Response>} Answer
- * @type {{ saved: boolean, answer: Answer }}
+ * @type {{ saved: boolean, places: number[] | null, answer: Answer }}
  */
-export const source = { saved: false, answer: fetched };
+export const source = { saved: false, places: null, answer: fetched };
 
 /** An error that the server explained. */
 class Refused extends Error {}

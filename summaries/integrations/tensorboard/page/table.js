@@ -5,6 +5,7 @@ import { shortened } from "../../../auditing/report/page/names.js";
 import { counted, whole } from "../../../auditing/report/page/numbers.js";
 import { addressOf, here, replaceAddress } from "./address.js";
 import { places } from "./places.js";
+import { savePage } from "./save_page.js";
 import { asked, onlyLatest } from "./server.js";
 import { chooser } from "./table_columns.js";
 import { asking, columnOf, exactly, filterOf, firstColumns, groupsOf, separated, sorted } from "./table_data.js";
@@ -215,6 +216,7 @@ class Table {
       this.charts,
       quietButton("Copy", () => this.copy()),
       quietButton("CSV", () => this.save()),
+      savePage(() => ({ runs: this.told(), tags: null })) ?? "",
       this.all,
       this.note,
     );
@@ -334,12 +336,18 @@ class Table {
     const alsoPicked = picked.length > 0 ? `, ${whole(picked.length)} picked` : "";
     this.note.textContent = some + counted(ledger.runs.length, "run") + alsoPicked;
     this.all.hidden = Object.keys(state.where).length === 0;
-    const told = picked.length > 0 ? picked : rows;
-    const isSome = told.length < ledger.runs.length;
-    const names = isSome ? exactly(told.map(({ name }) => name)) : "";
-    this.charts.href = addressOf("charts", "", "", { runs: names });
-    this.charts.textContent = isSome ? `Charts of ${counted(told.length, "run")}` : "Charts of all runs";
+    const told = this.told();
+    this.charts.href = addressOf("charts", "", "", { runs: told ? exactly(told) : "" });
+    this.charts.textContent = told ? `Charts of ${counted(told.length, "run")}` : "Charts of all runs";
     this.drawPlots();
+  }
+
+  /** The names of the runs that are picked, or of those that are shown; null for all. */
+  told() {
+    const { ledger, picked } = this;
+    const chosen = ledger.runs.filter(({ name }) => picked.has(name));
+    const told = chosen.length > 0 ? chosen : this.passing();
+    return told.length < ledger.runs.length ? told.map(({ name }) => name) : null;
   }
 
   /** Add some more rows. */
@@ -405,7 +413,7 @@ class Table {
   plain() {
     const { columns } = this;
     const rows = this.passing().map((row) => [row.name, ...columns.map((column) => this.cell(row, column))]);
-    return [["run", ...columns.map(({ title }) => title)], ...rows];
+    return [["run", ...columns.map(({ plain }) => plain)], ...rows];
   }
 
   async copy() {

@@ -1,6 +1,7 @@
 // What the table of runs computes: columns and their names, filters, orders, groups, places on an axis, and CSV.
 
 import { valueAxis } from "../../../auditing/report/page/axes.js";
+import { isolated } from "../../../auditing/report/page/names.js";
 import { matching } from "./wall_data.js";
 
 /** @import { Cell, PlotAxis, TableColumn } from "./answers.js" */
@@ -29,12 +30,12 @@ const COMPARE = {
  * @type {(key: string) => TableColumn | null}
  */
 export function columnOf(key) {
-  if (Object.hasOwn(OWN, key)) return { key, kind: "own", name: key, step: 0, title: OWN[key] };
+  if (Object.hasOwn(OWN, key)) return { key, kind: "own", name: key, step: 0, title: OWN[key], plain: OWN[key] };
   const [, kind, step = "0", name] = KEY.exec(key) ?? [];
   if (kind === undefined) return null;
-  const told = { parameter: name, last: `${name}, last`, smallest: `${name}, smallest`, largest: `${name}, largest` };
-  const title = kind === "at" ? `${name} at ${step}` : told[/** @type {keyof typeof told} */ (kind)];
-  return { key, kind, name, step: Number(step), title };
+  const told = { parameter: "", last: ", last", smallest: ", smallest", largest: ", largest", at: ` at ${step}` };
+  const after = told[/** @type {keyof typeof told} */ (kind)];
+  return { key, kind, name, step: Number(step), title: isolated(name) + after, plain: name + after };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Rows of the table of runs: a run's, and the one above a group of runs.
 
 import { el, quietButton, sign } from "../../../auditing/report/page/elements.js";
-import { shortened } from "../../../auditing/report/page/names.js";
+import { isolated, shortened } from "../../../auditing/report/page/names.js";
 import { counted, duration, number } from "../../../auditing/report/page/numbers.js";
 import { stepsIn, verdict } from "../../../auditing/report/page/rows.js";
 import { addressOf } from "./address.js";
@@ -49,7 +49,8 @@ export function cellOf(row, { key }, cell) {
  * @param {() => void} fold
  */
 export function groupRow(by, key, runs, columns, cellsOf, isOpen, fold) {
-  const text = `${isOpen ? "▾" : "▸"} ${shortened(`${by.title} = ${key ?? "none"}`, 50)}: ${counted(runs, "run")}`;
+  const named = isolated(shortened(`${by.title} = ${key ?? "none"}`, 50));
+  const text = `${isOpen ? "▾" : "▸"} ${named}: ${counted(runs, "run")}`;
   const head = el("th", { scope: "row", class: "name" }, quietButton(text, fold, { "aria-expanded": String(isOpen) }));
   const cells = columns.map((column) => {
     const found = column.key === by.key ? null : spread(cellsOf(column));

@@ -27,8 +27,8 @@ export function tabs(ledger, row, page) {
   const compare = (at) => {
     if (at) location.hash = addressOf("pair", row.name, "", { with: others[Number(at)] });
   };
-  if (source.saved) return el("nav", { class: "tabs", "aria-label": "Pages" }, el("a", { href: "#/" }, "All runs"));
-  const shown = TABS.filter(([key]) => key !== "matrices" || row.matrices || page === key);
+  const lacking = new Set([...(source.saved ? ["clipping", "matrices"] : []), ...(row.matrices ? [] : ["matrices"])]);
+  const shown = TABS.filter(([key]) => !lacking.has(key) || page === key);
   const links = shown.map(([key, label]) =>
     el("a", { href: addressOf("run", row.name, key), "aria-current": key === page ? "page" : null }, label),
   );

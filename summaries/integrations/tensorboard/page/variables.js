@@ -1,6 +1,6 @@
 // Variables of a run as rows: their names, their order and their groups; and what a cell of one says in words.
 
-import { distinct } from "../../../auditing/report/page/names.js";
+import { distinct, isolated } from "../../../auditing/report/page/names.js";
 import { number, stepRange, whole } from "../../../auditing/report/page/numbers.js";
 
 /** @import { Range } from "../../../auditing/report/page/types.js" */
@@ -59,7 +59,7 @@ export function stepsInWords([from, to]) {
  * @type {(pointed: Pointed, describe?: (value: number) => string) => string}
  */
 export function inWords({ name, steps, value = NaN }, describe = valueInWords) {
-  return steps ? `${name}, ${steps}: ${describe(value)}` : name;
+  return steps ? `${isolated(name)}, ${steps}: ${describe(value)}` : name;
 }
 
 /** @type {(value: number) => string} */

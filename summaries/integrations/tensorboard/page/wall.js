@@ -4,15 +4,16 @@ import { choice, el, quietButton, sign } from "../../../auditing/report/page/ele
 import { shortened } from "../../../auditing/report/page/names.js";
 import { counted, whole } from "../../../auditing/report/page/numbers.js";
 import { verdict } from "../../../auditing/report/page/rows.js";
-import { View } from "../../../auditing/report/page/view.js";
+import { View, wide } from "../../../auditing/report/page/view.js";
 import { addressOf, here, replaceAddress } from "./address.js";
 import { places } from "./places.js";
+import { savePage } from "./save_page.js";
 import { asked } from "./server.js";
 import { alike, grouped, lineClass, matching, pinsOf } from "./wall_data.js";
 import { Tile } from "./wall_tile.js";
 
 /** @import { FieldEvent, Mode, Range, RunRow } from "../../../auditing/report/page/types.js" */
-/** @import { Chosen, Page } from "./answers.js" */
+/** @import { Chosen, Page, TagsAnswer } from "./answers.js" */
 /** @import { Ledger } from "./ledger.js" */
 
 const MOST_RUNS = 40; // in the list of runs
@@ -28,7 +29,8 @@ const FEW_CHARTS = 12; // need no groups
 
 /** @type {(ledger: Ledger, chosen: Chosen) => Promise<Page>} */
 export async function wallPage(ledger, chosen) {
-  const { tags } = /** @type {{ tags: [string, number][] }} */ (await asked("tags"));
+  const { retagged } = ledger;
+  const { tags } = /** @type {TagsAnswer} */ (await asked("tags"));
   const wall = new Wall(ledger, tags, {
     tags: chosen.tags ?? "",
     runs: chosen.runs ?? "",
@@ -41,6 +43,7 @@ export async function wallPage(ledger, chosen) {
     range: rangeOf(chosen),
     pins: pinsOf(chosen.pins),
   });
+  wall.retagged = retagged;
   return { element: wall.element, update: (changed) => wall.update(changed), close: () => wall.close() };
 }
 
@@ -63,10 +66,14 @@ export class Wall {
     this.ledger = ledger;
     this.tags = tags;
     this.state = state;
+    /** How often tags had changed when they were asked for. */
+    this.retagged = 0;
     /** @type {RunRow[]} */
     this.runs = [];
     /** Groups of runs, of which the mean is shown. @type {Map<string, string[]> | null} */
     this.over = null;
+    /** @type {Map<string, number>} */
+    this.colors = new Map();
     /** @type {Set<Tile>} */
     this.tiles = new Set();
     this.view = new View([0, 1], state.x);
@@ -120,6 +127,7 @@ export class Wall {
       el("div", { class: "choice", role: "group", "aria-label": "Zoom" }, ...this.zooms()),
       this.back,
       this.whole,
+      savePage(() => this.chosen()),
       this.note,
     );
   }
@@ -194,6 +202,17 @@ export class Wall {
     return el("input", { type: "search", value: this.state[key], ...label, oninput });
   }
 
+  /** The names of the runs and of the tags that are shown; null for all. */
+  chosen() {
+    const { test } = matching(this.state.tags);
+    const tags = this.tags.map(([tag]) => tag).filter((tag) => test(tag) || this.state.pins.includes(tag));
+    const runs = this.runs.map(({ name }) => name);
+    return {
+      runs: runs.length < this.ledger.runs.length ? runs : null,
+      tags: tags.length < this.tags.length ? tags : null,
+    };
+  }
+
   /** @param {Partial<State>} changes */
   change(changes) {
     Object.assign(this.state, changes);
@@ -216,10 +235,7 @@ export class Wall {
     const { state, ledger } = this;
     const [tags, runs] = [matching(state.tags), matching(state.runs)];
     this.runs = ledger.runs.filter((row) => !row.reading && runs.test(row.name));
-    this.over = alike(
-      this.runs.map(({ name }) => name),
-      state.over,
-    );
+    this.regroup();
     for (const button of this.axis?.querySelectorAll("button") ?? []) button.disabled = this.over !== null;
     const found = this.tags.filter(([tag]) => tags.test(tag)).map(([tag]) => tag);
     const some = `${whole(found.length)} of ${counted(this.tags.length, "tag")}`;
@@ -264,8 +280,16 @@ export class Wall {
       low = Math.min(low, first);
       high = Math.max(high, last);
     }
-    if (this.state.xlog) low = Math.max(low, 1); // step or second
-    return low > high ? [0, 1] : [low, high];
+    return this.legible([low, high]);
+  }
+
+  /**
+   * A range that the x axis can show.
+   * @type {(range: Range) => Range}
+   */
+  legible([low, high]) {
+    const first = this.state.xlog ? Math.max(low, 1) : low; // step or second
+    return first > high ? [0, 1] : wide([first, high]);
   }
 
   drawLegend() {
@@ -296,9 +320,24 @@ export class Wall {
     );
   }
 
-  /** @type {(run: string) => number} */
-  color(run) {
-    return this.ledger.color(run);
+  /** Which runs are alike; the color of a group is its place among those of all runs. */
+  regroup() {
+    const groups = [this.runs, this.ledger.runs].map((runs) =>
+      alike(
+        runs.map(({ name }) => name),
+        this.state.over,
+      ),
+    );
+    this.over = groups[0];
+    this.colors = new Map([...(groups[1]?.keys() ?? [])].map((name, at) => [name, at]));
+  }
+
+  /**
+   * The number of the color of a run, or of a group of runs.
+   * @type {(name: string) => number}
+   */
+  color(name) {
+    return this.over === null ? this.ledger.color(name) : (this.colors.get(name) ?? 0);
   }
 
   /** @type {(name: string, tags: string[], open: boolean, isOnly: boolean) => HTMLElement} */
@@ -326,7 +365,7 @@ export class Wall {
       add();
       return el("div", {}, charts, more);
     }
-    const title = el("summary", {}, `${name || "Other"} (${whole(tags.length)})`);
+    const title = el("summary", {}, el("bdi", {}, name || "Other"), ` (${whole(tags.length)})`);
     const details = el("details", { class: "further", open: open || tags.length <= 2 }, title, charts, more);
     details.addEventListener("toggle", onOpen);
     onOpen();
@@ -345,23 +384,30 @@ export class Wall {
   update(changed) {
     const chosen = matching(this.state.runs);
     const runs = this.ledger.runs.filter((row) => !row.reading && chosen.test(row.name));
-    const isSame = runs.length === this.runs.length;
-    if (changed.size > 0 || !isSame) {
-      const take = (/** @type {{ tags: [string, number][] }} */ { tags }) => {
-        if (!this.element.isConnected || (isSame && tags.length === this.tags.length)) return;
-        this.tags = tags;
-        this.choose();
-      };
-      asked("tags").then(take, () => {}); // the next change asks again
-    }
+    const isSame = runs.length === this.runs.length && runs.every(({ name }, at) => name === this.runs[at].name);
+    if (this.retagged !== this.ledger.retagged) this.retag(!isSame);
+    else if (!isSame) this.choose();
     if (!isSame) return;
     this.runs = runs;
     this.view.extend(this.extent());
-    this.over = alike(
-      runs.map(({ name }) => name),
-      this.state.over,
-    );
+    this.regroup();
     if (runs.some(({ name }) => changed.has(name))) for (const tile of this.tiles) tile.refine();
+  }
+
+  /**
+   * Ask for the tags, of which there may be very many: only when there are others.
+   * @param {boolean} hasOtherRuns
+   */
+  async retag(hasOtherRuns) {
+    this.retagged = this.ledger.retagged;
+    try {
+      const { tags } = /** @type {TagsAnswer} */ (await asked("tags"));
+      if (!this.element.isConnected || (!hasOtherRuns && tags.length === this.tags.length)) return;
+      this.tags = tags;
+      this.choose();
+    } catch {
+      this.retagged = -1; // the next change asks again
+    }
   }
 
   clear() {

@@ -4,11 +4,12 @@ import { lineChart } from "../../../auditing/report/page/chart.js";
 import { el, quietButton } from "../../../auditing/report/page/elements.js";
 import { shortened } from "../../../auditing/report/page/names.js";
 import { counted, duration, number, whole } from "../../../auditing/report/page/numbers.js";
+import { extent } from "../../../auditing/report/page/view.js";
 import { arrays, onlyLatest } from "./server.js";
 import { falling, lineClass, nearest, reaches } from "./wall_data.js";
 import { asTable, asText, chartDrawing, saved, savedPicture } from "./wall_export.js";
 
-/** @import { Chart, Column, Curve } from "../../../auditing/report/page/types.js" */
+/** @import { Chart, Column, Curve, Range } from "../../../auditing/report/page/types.js" */
 /** @import { BandsHeader, CurvesHeader } from "./answers.js" */
 /** @import { Wall } from "./wall.js" */
 
@@ -27,7 +28,7 @@ export class Tile {
     this.holder = el("div", { class: "plot", tabindex: "0", role: "group", "aria-label": tag });
     this.thinned = el("span", { class: "thinned" });
     this.readout = el("ol", { class: "readout" });
-    this.pin = quietButton("Pin", () => wall.pin(tag), { "aria-pressed": "false" });
+    this.pin = quietButton("Pin", () => wall.pin(tag), { "aria-label": `Pin ${tag}`, "aria-pressed": "false" });
     const caption = el("figcaption", {}, el("h3", {}, tag), this.thinned, this.pin, this.exports());
     this.element = el("figure", { class: "lines" }, caption, this.holder, this.readout);
     /** @type {Chart | null} */
@@ -38,6 +39,8 @@ export class Tile {
     this.averages = [];
     /** The upper and the lower edge of each band. @type {Curve[]} */
     this.edges = [];
+    /** From the first to the last of their points, if they have all. @type {Range | null} */
+    this.own = null;
     this.visible = false;
     /** Whether the file has some of the points only. */
     this.left = false;
@@ -108,10 +111,12 @@ export class Tile {
     this.stale = false;
     const isLatest = this.begin();
     const { over } = this.wall;
+    const asks = this.asks();
     try {
-      const found = await (over === null ? this.everyRun(this.asks()) : this.means(this.asks(), over));
+      const found = await (over === null ? this.everyRun(asks) : this.means(asks, over));
       if (!isLatest()) return;
       Object.assign(this, found);
+      this.own = asks.from === null ? this.wall.legible(extent(this.curves, this.wall.view.mode)) : null;
       this.redraw();
     } catch (error) {
       if (isLatest()) this.holder.replaceChildren(el("p", { class: "note" }, /** @type {Error} */ (error).message));
@@ -176,7 +181,7 @@ export class Tile {
     const behind = this.averages.some(Boolean) ? this.curves.map((curve) => ({ ...curve, faint: true })) : this.edges;
     /** @type {[number, number][]} */
     const bands = this.edges.flatMap((_edge, k) => (k % 2 === 0 ? [[k, k + 1]] : []));
-    const looks = { legend: false, bands, asinh: state.y === "asinh", clipped: state.clip };
+    const looks = { legend: false, bands, asinh: state.y === "asinh", clipped: state.clip, own: this.own };
     this.chart = lineChart(view, this.holder, [...behind, ...averaged], [], state.y === "log", looks);
     this.chart.hooks.setCursor = [
       ({ cursor: { left = -1 }, posToVal }) => this.read(left < 0 ? null : posToVal(left, "x")),

@@ -7,9 +7,11 @@ from base64 import b64decode
 
 import numpy as np
 import pytest
+from javascript.page_types import keys
 
 from summaries import SummaryWriter
-from summaries.integrations.saved import even_share, saved_page
+from summaries.integrations.saved import saved_page
+from summaries.integrations.tensorboard.in_a_file import even_share
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e"
 
@@ -100,6 +102,68 @@ def test_a_run_of_which_nothing_can_be_read_is_listed(tmp_path):
     page = saved_page([str(tmp_path)])
     assert [row["name"] for row in json.loads(data_of(page, "saved"))["runs"]["runs"]] == ["bad", "good"]
     assert list(curves_of(page, 1)) == ["loss"]
+
+
+def media_of(page, place):
+    """(kind, tag) → what the page has of it."""
+    body = zlib.decompress(b64decode(data_of(page, f"media-{place}")))
+    arrays_at = 4 + int.from_bytes(body[:4], "little")
+    return {(one["kind"], one["tag"]): one for one in json.loads(body[4:arrays_at])["media"]}, body[arrays_at:]
+
+
+@pytest.fixture(scope="module")
+def media(tmp_path_factory):
+    root = tmp_path_factory.mktemp("media")
+    with SummaryWriter(root / "a") as writer:
+        for step in range(100):
+            writer.add_image("picture", np.full((3, 8, 8), step / 100), step)
+            writer.add_text("said/text", 1000 * "x", step)
+        for step in range(300):
+            writer.add_histogram("weights", np.arange(99.0) + step, step)
+    return str(root)
+
+
+def test_media_within_their_size_the_last_and_the_first_first(media):
+    page = saved_page([media])
+    index = json.loads(data_of(page, "saved"))
+    assert index["media"] == [120, 500]
+    assert [(one["kind"], one["tags"]) for one in index["shelf"]][:2] == [
+        ("images", [["picture", 1]]),
+        ("histograms", [["weights", 1]]),
+    ]
+    found, arrays = media_of(page, 0)
+    picture = found["images", "picture"]
+    assert picture["points"] == 100
+    assert picture["steps"] == [0, 11, 22, 33, 44, 55, 66, 77, 88, 99]
+    ((kind, (_, offset, count)),) = picture["values"][0]["files"]
+    assert kind == "image/png"
+    assert arrays[offset : offset + count].startswith(b"\x89PNG")
+    assert len(found["histograms", "weights"]["steps"]) == 100
+    few, _ = media_of(saved_page([media], most_media_bytes=2500), 0)
+    assert [few[one]["steps"] for one in (("histograms", "weights"), ("texts", "said/text/text_summary"))] == [
+        [],
+        [0, 99],
+    ]
+    assert {0, 99} <= set(few["images", "picture"]["steps"])
+    assert saved_page([media], tags=["said*"]).count('id="media-0"') == 1
+    assert list(media_of(saved_page([media], tags=["said*"]), 0)[0]) == [("texts", "said/text/text_summary")]
+
+
+def test_the_colors_are_those_of_all_runs_and_the_table_is_that_of_some(runs):
+    page = saved_page([runs], runs=["b"])
+    assert json.loads(data_of(page, "saved"))["places"] == [1]
+    table = json.loads(zlib.decompress(b64decode(data_of(page, "table"))))
+    assert table["cells"] == [["b", [[], [[2.0, 1.0, 77.0], [1.0, 1.0, 1.0]]]]]
+
+
+def test_the_types_of_the_page_have_these_keys(media):
+    page = saved_page([media])
+    assert keys("answers.d.ts", "SavedIndex") == set(json.loads(data_of(page, "saved")))
+    table = json.loads(zlib.decompress(b64decode(data_of(page, "table"))))
+    assert keys("answers.d.ts", "SavedTable") == set(table)
+    found, _ = media_of(page, 0)
+    known = {key.rstrip("?") for key in keys("answers.d.ts", "SavedMedia")}
+    assert set().union(*found.values()) == known
 
 
 def test_a_place_that_is_missing(tmp_path):

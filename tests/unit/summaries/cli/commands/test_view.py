@@ -55,5 +55,5 @@ def test_a_file_instead_of_a_server(tmp_path, capsys):
 def test_what_chooses_is_for_a_file(tmp_path, capsys):
     assert main(["view", str(tmp_path), "--tags", "loss"]) == 2
     assert capsys.readouterr().err == (
-        "gradledger: --runs, --tags and --points choose what is in a file: add --output FILE\n"
+        "gradledger: --runs, --tags, --points and --media choose what is in a file: add --output FILE\n"
     )

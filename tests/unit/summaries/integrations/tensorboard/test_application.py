@@ -3,14 +3,15 @@
 import gzip
 import json
 import os
+import re
 from types import SimpleNamespace
+from urllib.parse import quote
 
 import pytest
 from browser.plugin_runs import library_of, log_run
 
 from summaries.auditing.config import ConfigError
-from summaries.integrations.tensorboard.answers import ANSWERS
-from summaries.integrations.tensorboard.application import Application, application
+from summaries.integrations.tensorboard.application import EVERY_ANSWER, Application, application
 
 PREFIX = "/data/plugin/gradledger/"
 
@@ -36,6 +37,20 @@ def test_files(app):
     assert told["X-Content-Type-Options"] == "nosniff"
     assert int(told["Content-Length"]) == len(content)
     assert b"export async function render()" in content
+
+
+def test_the_page_as_one_file(app):
+    told, content = ask(app, "data/page", f"runs=[%22a%22]&tags=[%22train/loss%22]&at={quote('#/charts')}")
+    assert (told["status"], told["Content-Type"]) == ("200 OK", "text/html; charset=utf-8")
+    assert told["Content-Security-Policy"] == "default-src 'none'; sandbox"  # nothing runs where it comes from
+    page = content.decode()
+    index = json.loads(re.search('id="saved">(.*?)</script>', page)[1])
+    assert (index["start"], index["tags"]) == ("#/charts", [["train/loss", 1]])
+    assert [row["name"] for row in index["runs"]["runs"]] == ["a"]
+    assert ask(app, "data/page", "runs=[%22b%22]")[0]["status"] == "404 Not Found"
+    told, content = ask(app, "data/page", "tags=[1]")
+    assert told["status"] == "400 Bad Request"
+    assert json.loads(content)["error"] == "tags must be a JSON list of names, got '[1]'"
 
 
 def test_below_a_prefix_of_tensorboards_path(app):
@@ -102,7 +117,7 @@ def test_other_methods(app):
 
 
 def test_a_bug_of_ours_is_said(app, monkeypatch, caplog):
-    monkeypatch.setitem(ANSWERS, "runs", lambda *_: 1 // 0)
+    monkeypatch.setitem(EVERY_ANSWER, "runs", lambda *_: 1 // 0)
     told, content = ask(app, "data/runs")
     assert told["status"] == "500 Internal Server Error"
     assert json.loads(content) == {"error": "ZeroDivisionError: integer division or modulo by zero"}
@@ -113,7 +128,7 @@ def test_a_run_that_is_still_being_read(app, monkeypatch):
     def late(library, query):
         raise TimeoutError("run 'a' is still being read")
 
-    monkeypatch.setitem(ANSWERS, "run", late)
+    monkeypatch.setitem(EVERY_ANSWER, "run", late)
     assert ask(app, "data/run", "run=a")[0]["status"] == "503 Service Unavailable"
 
 

@@ -39,6 +39,29 @@ def test_nothing_is_read_before_it_is_started(tmp_path):
     assert (library.version, library.names(), library.is_reading) == (0, [], True)
 
 
+def test_only_other_tags_are_told_as_such(tmp_path):
+    for name in ("a", "b"):
+        log_run(tmp_path / name, steps=3)
+    library = library_of(tmp_path)
+    seen = [library.tagged]
+
+    def log(method, tag, value, step):
+        version = library.version
+        with SummaryWriter(tmp_path / "a") as writer:
+            getattr(writer, method)(tag, value, step)
+        assert soon(lambda: library.version > version and not library.is_reading)
+        seen.append(library.tagged)
+
+    log("add_scalar", "train/loss", 1.0, 3)
+    assert seen[1] == seen[0]
+    log("add_scalar", "new", 1.0, 4)
+    log("add_text", "new", "text", 5)
+    assert seen[0] < seen[2] < seen[3]
+    shutil.rmtree(tmp_path / "b")
+    assert soon(lambda: library.names() == ["a"])
+    assert library.tagged > seen[3]
+
+
 def test_several_places_and_names_that_both_have(tmp_path):
     for name in ("new/a", "old/a", "old/b"):
         log_run(tmp_path / name, steps=3)
