@@ -11,7 +11,7 @@ import pytest
 
 from summaries.native import building, library
 from summaries.native.library import function, is_available, use
-from summaries.wire.layout import VALUE
+from summaries.wire.layout import COUNT, ROOM, STEPS, VALUE
 
 MISSING = """
 import logging, sys
@@ -131,9 +131,12 @@ def test_a_processor_without_the_instructions_is_plain(monkeypatch, chosen):
 
 
 def test_arguments_are_words():
-    counts = np.zeros(3, np.int64)
-    rows = np.zeros(4, VALUE)
+    rows, cursor = np.zeros(4, VALUE), np.zeros(2, np.int64)
     rows["tag"] = [2, 0, 2, 2]
-    block = (np.zeros(4, np.int64), np.zeros(4), np.zeros(4))
-    assert function("group")(rows, counts, np.zeros(3, np.int64), block) == 0
-    assert counts.tolist() == [1, 0, 3]
+    columns = np.zeros((3, 3, 4))
+    tables = np.zeros((3, 6), np.int64)
+    tables[:, ROOM] = 4
+    tables[:, STEPS:] = columns.ctypes.data + 8 * np.arange(0, 36, 4).reshape(3, 3)
+    assert function("scatter")(rows, cursor, tables) == 0
+    assert cursor.tolist() == [4, 4]
+    assert tables[:, COUNT].tolist() == [1, 0, 3]
