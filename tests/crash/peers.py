@@ -14,6 +14,8 @@ from crash.states import MODELS, states
 from crash.test_crash import Check
 from crash.workloads import BEGIN, Workload, points_of
 
+from summaries.tools import convert
+
 EVENT_FILES = """
 from LIBRARY import SummaryWriter
 writer = SummaryWriter(os.path.join(root, "new", "run"), flush_secs=1000, **dict(OPTIONS))
@@ -44,16 +46,19 @@ def check_event_files(root, _source):
 
 
 def check_wandb(root, _source):
-    from summaries.tools import convert
+    """The runs that are whole, each by itself: another one's damage is not theirs."""
+    return sum(is_whole(path) for path in Path(root).glob("wandb/offline-run-*"))
 
+
+def is_whole(path):
+    """Whether all that a run of W&B logged is there."""
     with tempfile.TemporaryDirectory() as directory:
         target = os.path.join(directory, "runs")
         try:
-            convert(root, target)
+            convert(path, target)
         except (ValueError, OSError):
-            return 0
-        whole = [name for name in os.listdir(target) if points_of(os.path.join(target, name)) == list(range(10))]
-    return len(whole)
+            return False
+        return any(points_of(os.path.join(target, name)) == list(range(10)) for name in os.listdir(target))
 
 
 def event_files(library, **options):
@@ -72,11 +77,12 @@ PEERS = {
 
 def counted(model, calls, root, check):
     """(states, those that lack what was confirmed)."""
-    number, broken = 0, 0
+    number, broken, confirmed = 0, 0, 0
     for confirmed, tree in states(calls, root, model):
         found = check(tree)
         number += 1
         broken += isinstance(found, Exception) or found < confirmed
+    assert check.workload.check(root, "") == confirmed, "what is confirmed is not there without a loss of power, either"
     return number, broken
 
 

@@ -37,7 +37,7 @@ class Check:
     """
 
     def __init__(self, workload, source, found):
-        self._workload, self._source, self._found = workload, source, found
+        self.workload, self._source, self._found = workload, source, found
         self._known = {}
 
     def __call__(self, tree):
@@ -46,7 +46,7 @@ class Check:
         if key not in self._known:
             put(tree, self._found)
             try:
-                self._known[key] = self._workload.check(self._found, self._source)
+                self._known[key] = self.workload.check(self._found, self._source)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is counted
                 self._known[key] = error
         return self._known[key]
