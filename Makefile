@@ -59,7 +59,7 @@ strange: native
 
 # What is left after a loss of power at any system call (needs strace), and a handler of a signal at any instruction.
 crash: native
-	$(BIN)/python -m pytest $(PARALLEL) -s $(POWER)
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -s $(POWER)
 
 # The compiled code for this system, if that is not up to date; `python -m summaries.native.building --all` for all.
 native: $(VENV)/.ready
