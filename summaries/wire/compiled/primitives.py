@@ -80,8 +80,8 @@ def _storer(scalar: Any) -> Any:
     return store
 
 
-store_i64 = _storer(types.int64)
-store_f64 = _storer(types.float64)
+store_i64: Any = _storer(types.int64)
+store_f64: Any = _storer(types.float64)
 
 
 @compiled
