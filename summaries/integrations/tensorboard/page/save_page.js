@@ -18,7 +18,7 @@ const MOST_CHARACTERS = 60_000; // of an address, which servers of Python bound 
  */
 export function savePage(chosen) {
   if (source.saved) return null;
-  const said = el("span", { role: "status", class: "note" });
+  const said = el("span", { role: "status", class: "saving" });
   const title = "This page as one file, with the runs and tags that are chosen: it needs no server and no network";
   const button = quietButton("Save as a file", save, { title });
   async function save() {
