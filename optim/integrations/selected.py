@@ -7,10 +7,12 @@ import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from optim.telemetry.trees import named_parameters
-from optim.wiring.versions import Version
+from optim.wiring.versions import version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from optim.wiring.versions import Version
 
 __all__ = ["ClippedParameters", "Selected"]
 
@@ -86,7 +88,7 @@ class Selected:
 
     def state(self) -> list[Version]:
         """The gradients as they are now."""
-        return [Version(parameter.grad) for parameter in self.parameters().values() if parameter.grad is not None]
+        return [version(parameter.grad) for parameter in self.parameters().values() if parameter.grad is not None]
 
     def clipped_with(self, parameters: Iterable[Any]) -> ClippedParameters:
         """How a clipping of these parameters relates to the selected ones."""

@@ -35,6 +35,7 @@ from optim.integrations.torch_clip_hooks import unwatch, watch
 from optim.integrations.torch_peers import Peers
 from optim.integrations.torch_updates import StepWatch
 from optim.wiring.mistake import Mistake
+from optim.wiring.versions import is_same
 
 if TYPE_CHECKING:
     import os
@@ -355,8 +356,8 @@ class GradientHook:
 
     def _unchanged(self) -> bool:
         """Whether the gradients are those that the last clipping, `observe` or step left."""
-        now = self._selected.state()
-        return bool(now) and now == self._left  # FSDP1 may give this rank none: nothing can be told
+        now, left = self._selected.state(), self._left or []
+        return 0 < len(now) == len(left) and all(map(is_same, left, now))  # FSDP1 may give this rank none
 
     def _tell_mistake(self, mistake: Mistake) -> None:
         """Warn of a mistake in the loop on one rank, and write it for the audit."""

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from optim.wiring.ears import Ear
-from optim.wiring.versions import Version
+from optim.wiring.versions import is_same, version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from optim.wiring.versions import Version
 
 __all__ = ["Arrivals"]
 
@@ -118,12 +120,12 @@ class _Watched:
         self.count = 0
         self.nonzero = False  # what came earlier says nothing of the next step: margins may be met by then
         gradient = self.gradient()
-        self.left = None if gradient is None else Version(gradient)
+        self.left = None if gradient is None else version(gradient)
 
     def is_left(self) -> bool:
         """Whether the gradient is what the last step has used, but for what has arrived."""
         gradient = self.gradient()
-        return gradient is not None and self.left == Version(gradient)
+        return gradient is not None and is_same(self.left, version(gradient))
 
     def _arrives(self, arriving: Any) -> None:
         self.count += 1
@@ -131,7 +133,5 @@ class _Watched:
             self.nonzero = bool(arriving.detach().any())
         if self.left is None:
             return
-        if self.is_left() and (self.count > 1 or bool(self.gradient().any())):  # it may be zeroed by way of `data`
-            self.left.changes += 1
-        else:
-            self.left = None
+        same = self.is_left() and (self.count > 1 or bool(self.gradient().any()))  # it may be zeroed by way of `data`
+        self.left = (self.left[0], self.left[1] + 1) if same else None

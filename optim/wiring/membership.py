@@ -10,7 +10,7 @@ import torch
 
 from optim.wiring.loop import alive, among, rates
 from optim.wiring.mistake import Check, Mistake
-from optim.wiring.versions import Version
+from optim.wiring.versions import Version, is_same, version
 from summaries.words import counted, listed
 
 if TYPE_CHECKING:
@@ -156,12 +156,12 @@ class SteppedTwice(Check):
 
 def _gradients(parameters: tuple[Any, ...]) -> _Gradients:
     """Which gradients they have, and how often these have been changed, by the parameters' ids."""
-    return {id(p): Version(p.grad) for p in parameters if p.grad is not None}
+    return {id(p): version(p.grad) for p in parameters if p.grad is not None}
 
 
 def _same(before: _Gradients, now: _Gradients) -> bool:
     """Whether some gradients are still those that there were, and as they were."""
-    return any(before[key] == now[key] for key in before.keys() & now.keys())
+    return any(is_same(before[key], now[key]) for key in before.keys() & now.keys())
 
 
 def shared(optimizer: Any, other: Any) -> tuple[Any, ...]:

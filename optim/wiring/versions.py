@@ -1,41 +1,31 @@
-"""Whether a gradient is still the same tensor, and as it was."""
+"""Whether a gradient is still the same tensor, and as it was. It is asked of each gradient, several times a step."""
 
 from __future__ import annotations
 
 import weakref
 from typing import Any
 
-__all__ = ["Version", "local_part"]
+__all__ = ["Version", "is_same", "local_part", "version"]
+
+Version = tuple["weakref.ref[Any]", int]
+"""Which tensor it is, and how often it has been changed in place; a change by way of `data` is not counted."""
 
 
-class Version:
-    """Which tensor it is, and how often it has been changed in place. Two are equal while nobody has changed it.
-
-    A change by way of `data` is not counted.
-
-    Args:
-        tensor: the tensor, which is not kept alive.
+def version(tensor: Any) -> Version:
+    """The version of a tensor now, which does not keep it alive.
 
     >>> import torch
     >>> gradient = torch.zeros(3)
-    >>> before = Version(gradient)
-    >>> before == Version(gradient), before == Version(gradient.mul_(2.0))
+    >>> before = version(gradient)
+    >>> is_same(before, version(gradient)), is_same(before, version(gradient.mul_(2.0)))
     (True, False)
     """
+    return weakref.ref(tensor), local_part(tensor)._version  # noqa: SLF001 - torch documents it
 
-    __slots__ = ("changes", "tensor")
-    __hash__ = None  # type: ignore[assignment]  # it may be told of a change
 
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = weakref.ref(tensor)
-        self.changes: int = local_part(tensor)._version  # noqa: SLF001 - torch documents it
-
-    def __eq__(self, other: object) -> bool:
-        """Whether it was the same tensor, and as often changed."""
-        if not isinstance(other, Version):
-            return NotImplemented
-        tensor = self.tensor()
-        return tensor is not None and tensor is other.tensor() and self.changes == other.changes
+def is_same(before: Version | None, now: Version | None) -> bool:
+    """Whether nobody has changed a tensor, or put another in its place; of one tensor there is one weak reference."""
+    return before is not None and now is not None and before[0] is now[0] and before[1] == now[1]
 
 
 def local_part(tensor: Any) -> Any:
