@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent
 sys.path.insert(0, str(ROOT))
 
 from summaries.native.building import stale  # noqa: E402 - it is not installed yet
-from vendor.sbom import bill, read_project  # noqa: E402
+from vendor.sbom import bill  # noqa: E402
 
 
 class NativeHook(BuildHookInterface):  # type: ignore[type-arg,misc]
@@ -40,7 +40,7 @@ class NativeHook(BuildHookInterface):  # type: ignore[type-arg,misc]
         if version != "editable":
             self._bill = TemporaryDirectory()
             path = Path(self._bill.name, "gradledger.cdx.json")
-            path.write_text(bill(read_project()), encoding="utf-8")
+            path.write_text(bill(), encoding="utf-8")
             build_data["sbom_files"].append(str(path))
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

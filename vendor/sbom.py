@@ -24,12 +24,10 @@ from vendor import uplot  # noqa: E402
 Component = dict[str, Any]
 
 
-def bill(project: dict[str, Any]) -> str:
-    """The bill of materials of a wheel.
-
-    Args:
-        project: the table `project` of pyproject.toml.
-    """
+def bill() -> str:
+    """The bill of materials of a wheel that is made of this tree."""
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        project = tomllib.load(file)["project"]
     name, version = project["name"], project["version"]
     itself = {
         "type": "library",
@@ -116,12 +114,5 @@ def file_of(path: Path) -> Component:
     }
 
 
-def read_project() -> dict[str, Any]:
-    """What pyproject.toml says of the package."""
-    with open(ROOT / "pyproject.toml", "rb") as file:
-        project: dict[str, Any] = tomllib.load(file)["project"]
-    return project
-
-
 if __name__ == "__main__":
-    print(bill(read_project()), end="")
+    print(bill(), end="")

@@ -72,7 +72,10 @@ def gathered(library: Library, runs: Sequence[str], tags: Collection[str] | None
     left = most_bytes
     for most in _ROUNDS:
         for one in everything:
-            left -= _fill(one, most, left)
+            if one.kind != "histograms":
+                left -= _fill(one, most, left)
+            elif most == _ROUNDS[0]:
+                left -= _stack(one, left)
     return Gathered(
         {name: _packed(shelved) for name, shelved in by_run.items()},
         _shelf(by_run),
@@ -81,15 +84,20 @@ def gathered(library: Library, runs: Sequence[str], tags: Collection[str] | None
     )
 
 
+def _stack(one: _Shelved, room: int) -> int:
+    """Keep histograms as a heat map shows them, if there is room; how many bytes they take."""
+    if not len(one.items) or room <= 0:
+        return 0
+    stacked = media.stacked(one.items, _STRETCHES)
+    size = 4 * stacked.cells.size
+    if size > room:
+        return 0
+    one.stacked = stacked
+    return size
+
+
 def _fill(one: _Shelved, most: int, room: int) -> int:
     """Keep some values, if there is room; how many bytes they take."""
-    if one.kind == "histograms":
-        if one.stacked is not None or not len(one.items) or room < 0:
-            return 0
-        stacked = media.stacked(one.items, _STRETCHES)
-        size = 4 * stacked.cells.size
-        one.stacked = stacked if size <= room else None
-        return size if size <= room else 0
     taken = 0
     evenly = np.linspace(len(one.items) - 1, 0, most if len(one.items) else 0).round().tolist()
     for index in map(int, evenly):

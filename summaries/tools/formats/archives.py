@@ -25,6 +25,8 @@ PATTERNS = ("*.zip", "task.json", "experiment.json")
 """What the names of archives are like, and of a file that an unpacked one has."""
 
 _ENDING = ".zip"
+# What zipfile and what it decompresses with raise for damage. NotImplementedError is its word for an unknown method of
+# compression, RuntimeError for a member that is encrypted: bytes that are wrong may say either.
 _BROKEN = (
     zipfile.BadZipFile, zlib.error, LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError,
     UnicodeDecodeError,

@@ -161,6 +161,7 @@ def opened_parquet(path: str) -> Iterator[Any]:
     try:
         with parquet.ParquetFile(path) as file:
             yield file
+    # Pyarrow's words for what is damaged; NotImplementedError is that for a type or a codec that it does not know.
     except (arrow_error, NotImplementedError, OSError, OverflowError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: not Parquet: {str(error).strip()}") from None
 
