@@ -6,13 +6,12 @@ import pytest
 import optim
 from optim import curvature
 
-RANDOM = np.random.default_rng(0)
-FACTOR = RANDOM.normal(size=(5, 5))
+FACTOR, START = np.split(np.random.default_rng(0).normal(size=(6, 5)), [5])
 HESSIAN = FACTOR @ FACTOR.T
 
 
 def quadratic(start=None):
-    w = optim.Variable(RANDOM.normal(size=5) if start is None else start, name="w", dtype=np.float64)
+    w = optim.Variable(START[0] if start is None else start, name="w", dtype=np.float64)
     return w, lambda: 0.5 * float(w.value @ HESSIAN @ w.value), lambda: [HESSIAN @ w.value]
 
 
@@ -66,10 +65,11 @@ def test_an_exception_leaves_the_variables_alone():
 
 
 def test_the_noise_scale_of_gaussian_gradients():
-    signal, noise = RANDOM.normal(size=50), 3.0
+    random, noise = np.random.default_rng(1), 3.0
+    signal = random.normal(size=50)
     pairs = []
     for _ in range(4000):
-        small = signal + noise * RANDOM.normal(size=(8, 50))
+        small = signal + noise * random.normal(size=(8, 50))
         pairs.append(curvature.gradient_noise_scale([small[0]], [small.mean(axis=0)], 1, 8)[:2])
     of_signal, of_noise = np.mean(pairs, axis=0)
     assert of_signal == pytest.approx(signal @ signal, rel=0.05)

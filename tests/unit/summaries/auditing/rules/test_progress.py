@@ -9,7 +9,6 @@ from summaries.auditing.engine import signals_of
 from summaries.auditing.rules.progress import is_early, learns, learns_since
 
 N = np.arange(400)
-RNG = np.random.default_rng(0)
 
 
 def signals(**values):
@@ -18,7 +17,7 @@ def signals(**values):
 
 
 def test_a_run_learns_if_its_objective_falls_by_a_tenth():
-    noise = 0.02 * RNG.standard_normal(400)
+    noise = 0.02 * np.random.default_rng(0).standard_normal(400)
     assert learns(signals(loss=2 * 0.99**N + noise))
     assert not learns(signals(loss=2 - 0.05 * N / 400 + noise))
     assert not learns(signals(grad_norm=np.ones(400)))

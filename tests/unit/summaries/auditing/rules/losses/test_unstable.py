@@ -6,7 +6,7 @@ from audits.audited import codes, finding
 
 N = np.arange(48)
 FALL = 0.4 + 2 * 0.9**N
-RNG = np.random.default_rng(0)
+NOISE = np.random.default_rng(0).standard_normal((3, 48))
 
 
 def test_both_losses_rise_and_stay():
@@ -23,7 +23,7 @@ def test_a_hump():
 
 
 def test_a_validation_that_swings():
-    found = finding("GL315", train__loss=FALL, val__loss=0.9 + 0.4 * RNG.standard_normal(48).clip(-2, 2))
+    found = finding("GL315", train__loss=FALL, val__loss=0.9 + 0.4 * NOISE[1].clip(-2, 2))
     assert "val/loss swings between " in found.message
     swings = np.where(N % 3, 0.4, 0.8)
     assert (
@@ -38,7 +38,7 @@ def test_a_validation_that_swings():
         (FALL, FALL + 0.1),
         (FALL, FALL + 0.3 * (N > 30)),  # overfitting
         (FALL + 0.3 * (N > 30), FALL),
-        (FALL, 0.4 + 2 * 0.9**N + 0.02 * RNG.standard_normal(48)),
+        (FALL, 0.4 + 2 * 0.9**N + 0.02 * NOISE[0]),
         (FALL, np.full(48, 0.4)),
     ],
 )
@@ -53,7 +53,7 @@ def test_a_part_may_rise():
 
 
 def test_a_training_loss_that_only_rises_beside_accuracies():
-    rises = 0.9 + 0.1 * N + 0.3 * RNG.standard_normal(48)
+    rises = 0.9 + 0.1 * N + 0.3 * NOISE[2]
     found = finding("GL315", loss=rises, test_acc=np.full(48, 0.6))
     assert found.message.startswith("loss rises from about 0.8019 to about 5.569")
     assert finding("GL315", loss=FALL, test_acc=np.full(48, 0.6)) is None

@@ -39,4 +39,6 @@ def test_waves_of_the_rate():
 def test_stairs_of_a_fine_tuning(epochs):
     """Each epoch's examples have been seen once more: the loss falls where one begins, and never rises."""
     stairs = np.repeat(0.05 + 1.4 * 0.8 ** np.arange(epochs), 400 // epochs)
-    assert "GL314" not in codes(train__loss=stairs * np.exp(0.04 * RNG.standard_normal(len(stairs))))
+    assert "GL314" not in codes(
+        train__loss=stairs * np.exp(0.04 * np.random.default_rng(1).standard_normal(len(stairs)))
+    )
