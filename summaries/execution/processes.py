@@ -17,6 +17,8 @@ from contextlib import suppress
 from threading import Lock, local
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from summaries.execution.sharing import share_nothing
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
@@ -152,6 +154,7 @@ def _ending(code: int) -> str:
 def _serve(connection: Connection) -> None:
     """The main function of a process: report that it is ready, then work until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets the signal too, and decides
+    share_nothing()
     with suppress(*_GONE):
         connection.send(None)
         while True:

@@ -1,4 +1,4 @@
-"""Sharing compiled work, which releases the GIL, with other threads that wait for it.
+"""Sharing compiled work, which releases the GIL, with other threads that wait for it: `share`, and `Job` to go on.
 
 Threads are started when there is something to share, and again after a fork, which does not copy threads. Waking one
 takes a tenth of a millisecond: less than the work should.
@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["processors", "share"]
+__all__ = ["Job", "processors", "share", "share_nothing"]
 
 _Piece = TypeVar("_Piece")
 _Result = TypeVar("_Result")
 _jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
 _threads: list[threading.Thread] = []
+_this_thread = threading.local()
 
 
 def share(work: Callable[[_Piece], _Result], pieces: Iterable[_Piece], threads: int | None = None) -> list[_Result]:
@@ -42,63 +43,92 @@ def share(work: Callable[[_Piece], _Result], pieces: Iterable[_Piece], threads: 
     Raises:
         BaseException: an error of `work`, in any thread; or an interrupt. By then no thread is working any more.
     """
-    job = _Job(work, pieces)
-    helpers = min(threads or min(processors(), 2), len(job.waiting)) - 1
-    if helpers > 0:
-        _start_threads(helpers)
+    job = Job(work, pieces)
     try:
-        try:
-            for _ in range(helpers):
-                _jobs.put(job.help_out)
-            job.take(job.waiting.popleft)
-        finally:
-            job.end()
+        job.begin(min(threads or min(processors(), 2), job.pieces) - 1)
+        return job.results()
     finally:
-        job.end()  # again: an interrupt may have come just before the first call
-    if job.errors:
-        raise job.errors[0]
-    return job.results
+        job.end()  # an interrupt may have come at any place above
 
 
-class _Job(Generic[_Piece, _Result]):
-    """One call of `share`. Lists and deques are changed by one operation at a time, so they need no lock."""
+class Job(Generic[_Piece, _Result]):
+    """Work that other threads may begin while the one that asks for it goes on.
+
+    Lists and deques are changed by one operation at a time, so they need no lock.
+
+    Args:
+        work: as in `share`.
+        pieces: likewise.
+
+    Attributes:
+        pieces: the number of pieces.
+
+    >>> job = Job(abs, [-3])
+    >>> job.begin(1)
+    >>> job.results()
+    [3]
+    """
 
     def __init__(self, work: Callable[[_Piece], _Result], pieces: Iterable[_Piece]) -> None:
         self._work = work
-        self.waiting = deque(pieces)
-        self.results: list[_Result] = []
-        self.errors: list[BaseException] = []
+        self._waiting = deque(pieces)
+        self.pieces: int = len(self._waiting)
+        self._results: list[_Result] = []
+        self._errors: list[BaseException] = []
         self._helpers: list[None] = []
         self._ended: list[None] = []
         self._wakes: SimpleQueue[None] = SimpleQueue()
 
-    def take(self, take: Callable[[], _Piece]) -> None:
+    def begin(self, helpers: int) -> None:
+        """Have so many other threads take pieces, as soon as they have nothing else to do."""
+        if hasattr(_this_thread, "keeps_to_itself"):
+            return
+        if helpers > 0:
+            _start_threads(helpers)
+        for _ in range(helpers):
+            _jobs.put(self._help_out)
+
+    def results(self) -> list[_Result]:
+        """Do the pieces that no other thread has taken, and wait for those that one has.
+
+        Raises:
+            BaseException: as `share`.
+        """
+        try:
+            self._take(self._waiting.popleft)
+        finally:
+            self.end()
+        if self._errors:
+            raise self._errors[0]
+        return self._results
+
+    def _take(self, take: Callable[[], _Piece]) -> None:
         """Do the pieces that `take` takes from those that wait."""
         while True:
             try:
                 piece = take()
             except IndexError:  # another thread took the last
                 return
-            self.results.append(self._work(piece))
+            self._results.append(self._work(piece))
 
-    def help_out(self) -> None:
+    def _help_out(self) -> None:
         """In another thread: take pieces from the end."""
         self._helpers.append(None)  # before it takes a piece: `end` first leaves none to take, and then counts
         try:
-            self.take(self.waiting.pop)
+            self._take(self._waiting.pop)
         except BaseException as error:  # noqa: BLE001 - raised in the caller
-            self.errors.append(error)
-            self.waiting.clear()
+            self._errors.append(error)
+            self._waiting.clear()
         self._ended.append(None)
         self._wakes.put(None)
 
     def end(self) -> None:
-        """In the caller: return when no helper is at work; an interrupt is raised only afterwards."""
+        """Leave what no thread has taken; return when no other is at work. An interrupt is raised only afterwards."""
         interrupt: BaseException | None = None
         waits = True
         while waits:
             try:
-                self.waiting.clear()
+                self._waiting.clear()
                 while len(self._ended) < len(self._helpers):
                     with suppress(Empty):  # an interrupt may have taken what woke it
                         self._wakes.get(timeout=0.1)
@@ -107,6 +137,11 @@ class _Job(Generic[_Piece, _Result]):
                 interrupt = error
         if interrupt is not None:
             raise interrupt
+
+
+def share_nothing() -> None:
+    """From now on, have no other thread help this one: it is one of several that keep all processors busy."""
+    _this_thread.keeps_to_itself = True
 
 
 @cache

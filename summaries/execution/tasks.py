@@ -18,6 +18,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from summaries.execution.sharing import share_nothing
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
@@ -140,7 +142,7 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], thread
     if threads <= 1:
         yield from map(function, items)
         return
-    pool = ThreadPoolExecutor(threads)
+    pool = ThreadPoolExecutor(threads, initializer=share_nothing)
     try:
         yield from pool.map(function, items)
     finally:

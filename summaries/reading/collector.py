@@ -115,12 +115,15 @@ class Collector:
 
     def _read_from(self, file: StoredFile, start: int) -> None:
         faults: list[Fault] = []
-        with file.open(start) as opened:
-            for item in self._reader.read_from(opened, start, self.records[-1]):
-                if isinstance(item, Fault):
-                    faults.append(item)
-                else:
-                    self._take(item)
+        try:
+            with file.open(start) as opened:
+                for item in self._reader.read_from(opened, start, self.records[-1]):
+                    if isinstance(item, Fault):
+                        faults.append(item)
+                    else:
+                        self._take(item)
+        finally:
+            self.points.wait()  # whatever happens: this thread's next file is read into the same memory
         end = self._reader.end
         faults = faults if end else [empty_file()]
         tails = [fault.offset for fault in faults if fault.kind is FaultKind.UNFINISHED_TAIL]
@@ -135,8 +138,9 @@ class Collector:
             self._other(other)
 
     def _take_values(self, values: NDArray[np.void], growth: float) -> None:
-        if self.points.add(values, len(self._reader.tags.names), growth) < len(values):
-            self.locations.append(self._locations(values[values["kind"] > KIND_SCALAR]))
+        self.points.add(values, len(self._reader.tags.names), growth)
+        if len(others := np.flatnonzero(values["kind"] > KIND_SCALAR)):
+            self.locations.append(self._locations(values[others]))
 
     def _locations(self, values: NDArray[np.void]) -> NDArray[np.void]:
         locations = np.empty(len(values), PLACE)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from summaries.execution.sharing import Job, processors
 from summaries.native.calls import address
 from summaries.native.library import is_available
 from summaries.wire.compiled.scanner import scatter
-from summaries.wire.layout import COUNT, KIND_SCALAR, NUMBERS, ROOM, SETTLED, STEPS, VALUE, WALL_TIMES, Block
+from summaries.wire.layout import COUNT, KIND_SCALAR, NUMBERS, ROOM, SETTLED, STEPS, WALL_TIMES, Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +25,8 @@ __all__ = ["Epochs", "ScalarColumns"]
 
 Number = TypeVar("Number", np.int64, np.float64)
 _FEW_ROWS = 16  # so many are added one by one as fast
+_SHARED_ROWS = 1 << 12  # another thread takes longer to wake up than to add fewer
 _WORDS = NUMBERS + 1  # of a tag's table
-_KIND_AT = VALUE.names.index("kind")  # type: ignore[union-attr]  # it has names
 _FEW_POINTS = 64
 _LEAST_GROWTH = 1.5  # so that many points that are added one by one are not copied each time
 _MOST_GROWTH = 128  # what a file begins with may be all that it has of a tag
@@ -86,14 +88,16 @@ class Epochs:
 class ScalarColumns:
     """All points of a run, with separate columns for each tag, and marks between them.
 
+    While another thread adds many rows, the caller may go on; whatever else is asked of the points waits for it.
+
     Attributes:
         marks: the number of marks.
 
+    >>> from summaries.wire.layout import VALUE
     >>> points = ScalarColumns()
     >>> rows = np.zeros(3, VALUE)
     >>> rows["step"], rows["value"], rows["tag"] = [1, 1, 2], [3.0, 4.0, 5.0], [1, 0, 1]
     >>> points.add(rows, tags=2)
-    3
     >>> mark = points.mark()
     >>> points.append(1, 3, 0.7, 6.0)
     >>> points.columns()[1].value, points.epochs(1).before(mark)
@@ -106,6 +110,7 @@ class ScalarColumns:
         self._columns: list[Block] = []  # by tag, with room for more points
         self._tables = array("q")  # a row of words for each tag: `layout.COUNT` and those after it
         self._is_compiled = is_available()
+        self._adding: Job[NDArray[np.void], None] | None = None
 
     def mark(self) -> int:
         """Separate the points so far from those that follow; return the mark's number."""
@@ -113,30 +118,40 @@ class ScalarColumns:
         self.marks += 1
         return self.marks - 1
 
-    def add(self, values: NDArray[np.void], tags: int, growth: float = 1.0) -> int:
-        """Add the scalars among VALUE[n], in order; return how many there are.
+    def add(self, values: NDArray[np.void], tags: int, growth: float = 1.0) -> None:
+        """Add the scalars among VALUE[n], in order.
 
         Args:
-            values: the rows.
+            values: the rows, which must stay as they are until `wait` or the next call.
             tags: how many tags there are.
             growth: how many times as many points are expected in the end, for which room is made.
         """
         if not self._is_compiled or len(values) < _FEW_ROWS:
-            scalars = [row for row in values.tolist() if row[_KIND_AT] == KIND_SCALAR]
-            for value, step, wall_time, _, tag, *_ in scalars:
-                self.append(tag, step, wall_time, value)
-            return len(scalars)
+            for value, step, wall_time, _, tag, _, kind, _ in values.tolist():
+                if kind == KIND_SCALAR:
+                    self.append(tag, step, wall_time, value)
+            return
+        self.wait()
         self._know(tags)
-        start, scalars_added = 0, 0
-        while True:
-            start, added = scatter(values, start, self._table())
-            scalars_added += added
-            if start == len(values):
-                return scalars_added
-            self._make_room(values[start:], growth)
+        if len(values) < _SHARED_ROWS:
+            self._scatter(values, growth)
+            return
+        self._adding = Job(partial(self._scatter, growth=growth), [values])
+        self._adding.begin(min(processors(), 2) - 1)
+
+    def wait(self) -> None:
+        """Return when all rows are added.
+
+        Raises:
+            MemoryError: there is too little for them.
+        """
+        if self._adding is not None:
+            self._adding.results()
+            self._adding = None
 
     def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
         """Add one point."""
+        self.wait()
         self._know(tag + 1)
         tables, at = self._tables, tag * _WORDS
         count = tables[at + COUNT]
@@ -151,6 +166,7 @@ class ScalarColumns:
 
         Without a copy, they are handed over: no points can be added afterwards.
         """
+        self.wait()
         counts, columns = self._tables[COUNT::_WORDS], self._columns
         while counts and not counts[-1]:
             counts.pop()
@@ -184,11 +200,18 @@ class ScalarColumns:
 
     def _settle(self) -> None:
         """Count the points since the last mark into the epoch that has ended, or goes on."""
+        self.wait()
         if self._tables:
             table = self._table()
             for tag in np.flatnonzero(table[:, COUNT] != table[:, SETTLED]).tolist():
                 self._epochs[tag].add(self.marks, int(table[tag, COUNT] - table[tag, SETTLED]))
             table[:, SETTLED] = table[:, COUNT]
+
+    def _scatter(self, values: NDArray[np.void], growth: float) -> None:
+        start = scatter(values, 0, self._table())
+        while start < len(values):
+            self._make_room(values[start:], growth)
+            start = scatter(values, start, self._table())
 
     def _make_room(self, values: NDArray[np.void], growth: float) -> None:
         """Let the columns of all tags have room for these rows, and for as many more as are expected."""

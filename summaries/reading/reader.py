@@ -99,7 +99,7 @@ class Reader:
         """
         # What is read may be kept for hours, until the file has grown, and then be read in another thread.
         space = self._own or _of_this_thread()
-        self._rows = Rows(self.tags, space.events, space.values)
+        self._rows = Rows(self.tags, space.events, space.values, space.others)
         yield from self._read(opened, start, number, space)
         self._rows = Rows(self.tags, *_NO_ROWS)
 
@@ -248,6 +248,9 @@ class _Workspace:
     def __init__(self, events: int) -> None:
         self.events = np.zeros(events, EVENT)
         self.values = np.zeros(CAPACITY, VALUE)
+        self.others = (
+            None if events else np.zeros(CAPACITY, VALUE)
+        )  # whoever takes values may go on while more are read
         self.buffer = np.empty(_BUFFER_BYTES, np.uint8)
 
 

@@ -126,6 +126,8 @@ class Rows:
         tags: the run's tags.
         events: EVENT[n], to be filled; n = 0 if only values are asked for.
         values: VALUE[k], to be filled; replaced by a longer one if it is full.
+        others: VALUE[k], filled in turns with `values`, so that the rows of a stretch are valid until the next but one
+            is read; none if the next may be read over them.
 
     Attributes:
         cursor: int64[4]: what was read of the buffer, in bytes; the records and the values so far; the previous tag.
@@ -140,22 +142,27 @@ class Rows:
     ([(0, 42, 7, 1.5, 0, 1, 3)], [(0.25, 7, 1.5, 0, 0, 0, 0, 0)])
     """
 
-    def __init__(self, tags: Tags, events: NDArray[np.void], values: NDArray[np.void]) -> None:
+    def __init__(
+        self, tags: Tags, events: NDArray[np.void], values: NDArray[np.void], others: NDArray[np.void] | None = None
+    ) -> None:
         self.tags = tags
         self.cursor: NDArray[np.int64] = np.zeros(4, np.int64)
         self.events = events
         self.values: NDArray[np.void] = values
+        self._next = others
         self.faults: list[Fault] = []
         self._sound: dict[int, bytes] = {}
         self._others: list[Other] = []
 
     def taken(self, buffer: NDArray[np.uint8], base: int) -> Index:
-        """The rows so far, which are valid until the next are added."""
+        """The rows so far, which are valid until the next are added; with other memory in turns, until those after."""
         pos, records, values, _ = self.cursor.tolist()
         rows = self.events[:records], self.values[:values]
         index = Index(buffer, base, base + pos, records, *rows, self._sound, self._others)
         self.cursor[1:3] = 0
         self._sound, self._others = {}, []
+        if self._next is not None and values:
+            self.values, self._next = self._next, self.values
         return index
 
     def add(self, data: bytes, start: int, offset: int, number: int) -> bool:

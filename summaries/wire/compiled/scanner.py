@@ -108,7 +108,7 @@ def whole_records(buffer: bytes, pos: int, most: int) -> tuple[list[int], list[i
         pos = stops[-1] + 4
 
 
-def scatter(values: NDArray[np.void], start: int, tables: NDArray[np.int64]) -> tuple[int, int]:
+def scatter(values: NDArray[np.void], start: int, tables: NDArray[np.int64]) -> int:
     """Append the scalars from row `start` on to the columns of their tags, up to one whose columns are full.
 
     Args:
@@ -117,9 +117,8 @@ def scatter(values: NDArray[np.void], start: int, tables: NDArray[np.int64]) -> 
         tables: int64[t, 6], changed: each tag's columns.
 
     Returns:
-        The row to go on with, and how many scalars were appended.
+        The row to go on with.
     """
     cursor = np.array([start, 0])
     function("scatter")(values, cursor, tables)
-    row, appended = cursor.tolist()
-    return row, appended
+    return int(cursor[0])

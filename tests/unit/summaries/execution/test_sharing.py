@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from summaries.execution import sharing
-from summaries.execution.sharing import share
+from summaries.execution.sharing import Job, share, share_nothing
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +76,30 @@ def test_a_thread_that_is_busy_is_not_waited_for():
     go_on.set()
     first.join(60)
     assert not first.is_alive()
+
+
+def test_a_job_is_done_while_the_caller_goes_on():
+    begun, go_on = threading.Event(), threading.Event()
+    job = Job(lambda piece: begun.set() or (go_on.wait(60) and -piece), [3])
+    job.begin(1)
+    assert begun.wait(60)
+    go_on.set()
+    assert job.results() == [-3]
+
+
+def test_a_job_that_no_thread_begins_is_done_by_the_caller():
+    work, threads = meet(())
+    job = Job(work, [3])
+    assert job.results() == [-3]
+    assert threads == {3: threading.current_thread()}
+
+
+def test_one_of_several_threads_shares_nothing():
+    work, threads = meet(())
+    several = threading.Thread(target=lambda: (share_nothing(), share(work, range(10))))
+    several.start()
+    several.join(60)
+    assert set(threads.values()) == {several}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -1,10 +1,12 @@
 """What one run's reader takes by the scanner, what it parses, and where the two change."""
 
+import time
+
 import pytest
 from engines import ENGINES, needs_compiled, read_run, using
 
 from summaries import Event, SessionLog, Summary
-from summaries.reading import reader
+from summaries.reading import columns, reader
 from summaries.reading.collector import Collector
 from summaries.storage.local import LOCAL
 from summaries.wire.index import Rows
@@ -139,3 +141,16 @@ def test_a_flipped_bit_has_few_records_read_plainly(tmp_path, monkeypatch):
     assert len(collector.faults) == flips
     assert len(collector.points.columns()[0].step) == len(records) - flips
     assert parsed < flips * 100
+
+
+@needs_compiled
+def test_a_stretch_stays_as_it_is_while_the_next_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(columns, "processors", lambda: 2)
+    scatter = columns.scatter
+    monkeypatch.setattr(columns, "scatter", lambda *arguments: time.sleep(0.02) or scatter(*arguments))
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(b"".join(scalar(f"loss/{step % 7}", step) for step in range(100_000)))
+    collector = Collector()
+    collector.read(LOCAL.discover(str(path))[0])
+    for tag, block in enumerate(collector.points.columns()):
+        assert block.step.tolist() == [*range(tag, 100_000, 7)]

@@ -1,9 +1,13 @@
 """Points by tag: none is lost while columns grow, and each lies in the epoch in which it was read."""
 
+import time
+
 import numpy as np
 import pytest
-from engines import ENGINES, using
+from engines import ENGINES, needs_compiled, using
 
+from summaries.execution import sharing
+from summaries.reading import columns
 from summaries.reading.columns import Epochs, ScalarColumns
 from summaries.wire.layout import KIND_IMAGE, VALUE
 
@@ -37,7 +41,7 @@ def test_rows_keep_their_order_and_only_scalars_are_points(engine, times):
     added["kind"][::6] = KIND_IMAGE
     with using(engine):
         points = ScalarColumns()
-    assert points.add(added, 701) == 5 * times
+    points.add(added, 701)
     is_scalar = np.arange(6 * times) % 6 > 0
     for tag, block in enumerate(points.columns()):
         steps = np.flatnonzero(is_scalar & (added["tag"] == tag))
@@ -69,3 +73,35 @@ def test_columns_grow_from_one_point_into_mapped_memory(engine):
     assert block.step.tolist() == want
     assert block.value[-1] == 0.125
     assert block.wall_time[-2] == 0.5 * 69_999
+
+
+@pytest.fixture
+def another_thread(monkeypatch):
+    """Rows go to another thread, whatever this machine has."""
+    monkeypatch.setattr(columns, "processors", lambda: 2)
+    assert sharing.share(abs, range(3), threads=2)
+
+
+@needs_compiled
+@pytest.mark.usefixtures("another_thread")
+@pytest.mark.parametrize("ask", [ScalarColumns.mark, ScalarColumns.columns, lambda points: points.epochs(0)])
+def test_whatever_is_asked_waits_for_the_rows_that_another_thread_adds(ask, monkeypatch):
+    scatter = columns.scatter
+    monkeypatch.setattr(columns, "scatter", lambda *arguments: time.sleep(0.02) or scatter(*arguments))
+    points = ScalarColumns()
+    points.add(rows([0] * 10_000), 1)
+    ask(points)
+    assert points.epochs(0).length == 10_000
+
+
+@needs_compiled
+@pytest.mark.usefixtures("another_thread")
+def test_an_error_in_the_other_thread_is_raised_once(monkeypatch):
+    points = ScalarColumns()
+    with monkeypatch.context() as patch:
+        patch.setattr(ScalarColumns, "_grow", lambda *_: (_ for _ in ()).throw(MemoryError("no room")))
+        points.add(rows([0] * 10_000), 1)
+        with pytest.raises(MemoryError, match="no room"):
+            points.wait()
+    points.add(rows([0] * 10_000), 1)
+    assert len(points.columns()[0].step) == 10_000
