@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["Job", "processors", "share", "share_nothing"]
+__all__ = ["Job", "helpers", "processors", "share", "share_nothing"]
 
 _Piece = TypeVar("_Piece")
 _Result = TypeVar("_Result")
@@ -38,14 +38,14 @@ def share(work: Callable[[_Piece], _Result], pieces: Iterable[_Piece], threads: 
     Args:
         work: what to do with one piece.
         pieces: what to do it with.
-        threads: how many threads at most; by default two, if this process may use two processors.
+        threads: how many threads at most; by default this one and its `helpers`.
 
     Raises:
         BaseException: an error of `work`, in any thread; or an interrupt. By then no thread is working any more.
     """
     job = Job(work, pieces)
     try:
-        job.begin(min(threads or min(processors(), 2), job.pieces) - 1)
+        job.begin(min(helpers() if threads is None else threads - 1, job.pieces - 1))
         return job.results()
     finally:
         job.end()  # an interrupt may have come at any place above
@@ -79,13 +79,11 @@ class Job(Generic[_Piece, _Result]):
         self._ended: list[None] = []
         self._wakes: SimpleQueue[None] = SimpleQueue()
 
-    def begin(self, helpers: int) -> None:
+    def begin(self, threads: int) -> None:
         """Have so many other threads take pieces, as soon as they have nothing else to do."""
-        if hasattr(_this_thread, "keeps_to_itself"):
-            return
-        if helpers > 0:
-            _start_threads(helpers)
-        for _ in range(helpers):
+        if threads > 0:
+            _start_threads(threads)
+        for _ in range(threads):
             _jobs.put(self._help_out)
 
     def results(self) -> list[_Result]:
@@ -140,8 +138,13 @@ class Job(Generic[_Piece, _Result]):
 
 
 def share_nothing() -> None:
-    """From now on, have no other thread help this one: it is one of several that keep all processors busy."""
-    _this_thread.keeps_to_itself = True
+    """From now on, no other thread helps this one: it is one of several that keep all processors busy."""
+    _this_thread.shares_nothing = True
+
+
+def helpers() -> int:
+    """How many other threads may help this one: one, if there is a processor for it."""
+    return 0 if hasattr(_this_thread, "shares_nothing") else min(processors(), 2) - 1
 
 
 @cache

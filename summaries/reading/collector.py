@@ -133,12 +133,13 @@ class Collector:
     def _take(self, index: Index) -> None:
         self.records[-1] += index.records
         if len(index.values):
-            self._take_values(index.values, self.files[-1].size / max(index.end, 1))
+            self._take_values(index)
         for other in index.others:
             self._other(other)
 
-    def _take_values(self, values: NDArray[np.void], growth: float) -> None:
-        self.points.add(values, len(self._reader.tags.names), growth)
+    def _take_values(self, index: Index) -> None:
+        values, growth = index.values, self.files[-1].size / max(index.end, 1)
+        self.points.add(values, len(self._reader.tags.names), growth, lasts=index.lasts)
         if len(others := np.flatnonzero(values["kind"] > KIND_SCALAR)):
             self.locations.append(self._locations(values[others]))
 

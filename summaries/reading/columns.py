@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from summaries.execution.sharing import Job, processors
+from summaries.execution.sharing import Job
 from summaries.native.calls import address
 from summaries.native.library import is_available
 from summaries.wire.compiled.scanner import scatter
@@ -25,7 +25,6 @@ __all__ = ["Epochs", "ScalarColumns"]
 
 Number = TypeVar("Number", np.int64, np.float64)
 _FEW_ROWS = 16  # so many are added one by one as fast
-_SHARED_ROWS = 1 << 12  # another thread takes longer to wake up than to add fewer
 _WORDS = NUMBERS + 1  # of a tag's table
 _FEW_POINTS = 64
 _LEAST_GROWTH = 1.5  # so that many points that are added one by one are not copied each time
@@ -118,13 +117,14 @@ class ScalarColumns:
         self.marks += 1
         return self.marks - 1
 
-    def add(self, values: NDArray[np.void], tags: int, growth: float = 1.0) -> None:
+    def add(self, values: NDArray[np.void], tags: int, growth: float = 1.0, *, lasts: bool = False) -> None:
         """Add the scalars among VALUE[n], in order.
 
         Args:
-            values: the rows, which must stay as they are until `wait` or the next call.
+            values: the rows.
             tags: how many tags there are.
             growth: how many times as many points are expected in the end, for which room is made.
+            lasts: whether the rows stay as they are until the next call, or `wait`.
         """
         if not self._is_compiled or len(values) < _FEW_ROWS:
             for value, step, wall_time, _, tag, _, kind, _ in values.tolist():
@@ -133,11 +133,11 @@ class ScalarColumns:
             return
         self.wait()
         self._know(tags)
-        if len(values) < _SHARED_ROWS:
+        if lasts:
+            self._adding = Job(partial(self._scatter, growth=growth), [values])
+            self._adding.begin(1)
+        else:
             self._scatter(values, growth)
-            return
-        self._adding = Job(partial(self._scatter, growth=growth), [values])
-        self._adding.begin(min(processors(), 2) - 1)
 
     def wait(self) -> None:
         """Return when all rows are added.

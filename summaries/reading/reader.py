@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.errors import Fault, FaultKind
+from summaries.execution.sharing import helpers
 from summaries.native.library import is_available
 from summaries.reading.event_iterator import empty_file, no_event_file
 from summaries.storage.protocols import chunks
@@ -99,7 +100,7 @@ class Reader:
         """
         # What is read may be kept for hours, until the file has grown, and then be read in another thread.
         space = self._own or _of_this_thread()
-        self._rows = Rows(self.tags, space.events, space.values, space.others)
+        self._rows = Rows(self.tags, space.events, space.values, lasting=self._own is None and helpers() > 0)
         yield from self._read(opened, start, number, space)
         self._rows = Rows(self.tags, *_NO_ROWS)
 

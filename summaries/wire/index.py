@@ -31,6 +31,7 @@ __all__ = ["Index", "Other", "Rows", "Tags"]
 # Splitting values takes 2 µs for each tag among them. With many tags, more are collected: up to 40 MB.
 _VALUES_OF_A_TAG = 32
 _MOST_VALUES = 1 << 20
+_MANY_VALUES = 1 << 12  # for fewer, no other thread is worth waking
 
 
 class Other(NamedTuple):
@@ -51,10 +52,11 @@ class Index(NamedTuple):
         base: the offset of its first byte in the file.
         end: the offset of what follows the last record.
         records: the number of records.
-        events: EVENT[n], n = records; n = 0 where only values are asked for.
+        events: EVENT[n], n = records; n = 0 where only values are asked for; valid as long.
         values: VALUE[k], in the order of the events.
         sound: the data to write instead of the record's, for events whose tags are not text; by event.
         others: the events that carry something other than a summary. A session's start ends the stretch.
+        lasts: whether `values` are valid for a stretch longer than `events` and the buffer.
     """
 
     buffer: NDArray[np.uint8]
@@ -65,6 +67,7 @@ class Index(NamedTuple):
     values: NDArray[np.void]
     sound: Mapping[int, bytes]
     others: Sequence[Other]
+    lasts: bool
 
     def data(self, event: int) -> bytes:
         """The data of an event's record."""
@@ -126,8 +129,7 @@ class Rows:
         tags: the run's tags.
         events: EVENT[n], to be filled; n = 0 if only values are asked for.
         values: VALUE[k], to be filled; replaced by a longer one if it is full.
-        others: VALUE[k], filled in turns with `values`, so that the rows of a stretch are valid until the next but one
-            is read; none if the next may be read over them.
+        lasting: whether many values are to be valid until the next stretch but one is read.
 
     Attributes:
         cursor: int64[4]: what was read of the buffer, in bytes; the records and the values so far; the previous tag.
@@ -143,26 +145,28 @@ class Rows:
     """
 
     def __init__(
-        self, tags: Tags, events: NDArray[np.void], values: NDArray[np.void], others: NDArray[np.void] | None = None
+        self, tags: Tags, events: NDArray[np.void], values: NDArray[np.void], *, lasting: bool = False
     ) -> None:
         self.tags = tags
         self.cursor: NDArray[np.int64] = np.zeros(4, np.int64)
         self.events = events
         self.values: NDArray[np.void] = values
-        self._next = others
+        self._lasting = lasting
+        self._spare: NDArray[np.void] | None = None  # filled in turns with `values`
         self.faults: list[Fault] = []
         self._sound: dict[int, bytes] = {}
         self._others: list[Other] = []
 
     def taken(self, buffer: NDArray[np.uint8], base: int) -> Index:
-        """The rows so far, which are valid until the next are added; with other memory in turns, until those after."""
+        """The rows so far."""
         pos, records, values, _ = self.cursor.tolist()
         rows = self.events[:records], self.values[:values]
-        index = Index(buffer, base, base + pos, records, *rows, self._sound, self._others)
+        lasts = self._lasting and values >= _MANY_VALUES
+        index = Index(buffer, base, base + pos, records, *rows, self._sound, self._others, lasts)
         self.cursor[1:3] = 0
         self._sound, self._others = {}, []
-        if self._next is not None and values:
-            self.values, self._next = self._next, self.values
+        if lasts:
+            self.values, self._spare = np.zeros_like(self.values) if self._spare is None else self._spare, self.values
         return index
 
     def add(self, data: bytes, start: int, offset: int, number: int) -> bool:

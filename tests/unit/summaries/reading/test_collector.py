@@ -145,7 +145,7 @@ def test_a_flipped_bit_has_few_records_read_plainly(tmp_path, monkeypatch):
 
 @needs_compiled
 def test_a_stretch_stays_as_it_is_while_the_next_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(columns, "processors", lambda: 2)
+    monkeypatch.setattr(reader, "helpers", lambda: 1)
     scatter = columns.scatter
     monkeypatch.setattr(columns, "scatter", lambda *arguments: time.sleep(0.02) or scatter(*arguments))
     path = tmp_path / "a.tfevents"

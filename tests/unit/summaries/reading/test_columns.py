@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from engines import ENGINES, needs_compiled, using
 
-from summaries.execution import sharing
 from summaries.reading import columns
 from summaries.reading.columns import Epochs, ScalarColumns
 from summaries.wire.layout import KIND_IMAGE, VALUE
@@ -75,33 +74,24 @@ def test_columns_grow_from_one_point_into_mapped_memory(engine):
     assert block.wall_time[-2] == 0.5 * 69_999
 
 
-@pytest.fixture
-def another_thread(monkeypatch):
-    """Rows go to another thread, whatever this machine has."""
-    monkeypatch.setattr(columns, "processors", lambda: 2)
-    assert sharing.share(abs, range(3), threads=2)
-
-
 @needs_compiled
-@pytest.mark.usefixtures("another_thread")
 @pytest.mark.parametrize("ask", [ScalarColumns.mark, ScalarColumns.columns, lambda points: points.epochs(0)])
 def test_whatever_is_asked_waits_for_the_rows_that_another_thread_adds(ask, monkeypatch):
     scatter = columns.scatter
     monkeypatch.setattr(columns, "scatter", lambda *arguments: time.sleep(0.02) or scatter(*arguments))
     points = ScalarColumns()
-    points.add(rows([0] * 10_000), 1)
+    points.add(rows([0] * 10_000), 1, lasts=True)
     ask(points)
     assert points.epochs(0).length == 10_000
 
 
 @needs_compiled
-@pytest.mark.usefixtures("another_thread")
 def test_an_error_in_the_other_thread_is_raised_once(monkeypatch):
     points = ScalarColumns()
     with monkeypatch.context() as patch:
         patch.setattr(ScalarColumns, "_grow", lambda *_: (_ for _ in ()).throw(MemoryError("no room")))
-        points.add(rows([0] * 10_000), 1)
+        points.add(rows([0] * 10_000), 1, lasts=True)
         with pytest.raises(MemoryError, match="no room"):
             points.wait()
-    points.add(rows([0] * 10_000), 1)
+    points.add(rows([0] * 10_000), 1, lasts=True)
     assert len(points.columns()[0].step) == 10_000
