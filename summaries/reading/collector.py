@@ -140,8 +140,8 @@ class Collector:
     def _take_values(self, index: Index) -> None:
         values, growth = index.values, self.files[-1].size / max(index.end, 1)
         self.points.add(values, len(self._reader.tags.names), growth, lasts=index.lasts)
-        if len(others := np.flatnonzero(values["kind"] > KIND_SCALAR)):
-            self.locations.append(self._locations(values[others]))
+        if values["kind"].max() > KIND_SCALAR:
+            self.locations.append(self._locations(values[values["kind"] > KIND_SCALAR]))
 
     def _locations(self, values: NDArray[np.void]) -> NDArray[np.void]:
         locations = np.empty(len(values), PLACE)
