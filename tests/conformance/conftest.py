@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pytest
 
-RECORDED = ("row", "client", "suite")
+RECORDED = ("row", "client")
 
 _found: list[tuple[str, object]] = []
 

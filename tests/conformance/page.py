@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from typing import Any
 
 from conformance.clients.run import described, version_of
+from conformance.suites import SUITES
 from conformance.tables import ROWS
 from conformance.tables.signatures import SIGNATURES
 
@@ -38,6 +39,14 @@ the same, but for times.
 
 """
 
+SUITES_HEAD = """
+## Test suites
+
+Tests of other packages that make a writer, and pass with the original. Those of Lightning and tbparse come from their
+repositories, and run where these can be reached.
+
+"""
+
 
 def render(records: list[tuple[str, Any]]) -> str:
     """The page, of what each test recorded: its kind, and what it found."""
@@ -48,7 +57,7 @@ def render(records: list[tuple[str, Any]]) -> str:
         HEAD,
         _methods(found["row"]),
         _clients(found["client"]),
-        _suites(found["suite"]),
+        _suites(),
         _differences(found["row"]),
     ]
     return "\n".join([*parts, _signatures()])
@@ -84,14 +93,21 @@ def _clients(clients: list[Any]) -> str:
     return PROGRAMS + _table(("program", "version", "series", "points"), *lines)
 
 
-def _suites(ran: list[Any]) -> str:
-    text = "\n## Test suites\n\nTests that make a writer and pass with the original:\n\n"
-    text += _table(
-        ("suite", "tests", "pass with ours"), *((f"{n} {version_of(n)}", str(all_), str(ok)) for n, all_, ok, _ in ran)
+def _suites() -> str:
+    lines = [
+        (f"{suite.package} {version_of(suite.package)}", str(suite.tests), str(suite.tests - len(suite.reasons)))
+        for suite in SUITES
+    ]
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for suite in SUITES:
+        for test, why in suite.reasons.items():
+            reasons[f"{suite.package}: {why}"].append(f"`{test}`")
+    listed = "".join(f"- {why}.\n  Tests: {', '.join(tests)}.\n" for why, tests in reasons.items())
+    return (
+        SUITES_HEAD
+        + _table(("suite", "tests", "pass with ours"), *lines)
+        + f"\nThose that do not, and why:\n\n{listed}"
     )
-    reasons = {test: why for *_, failing in ran for test, why in failing.items()}
-    listed = "".join(f"- `{test}`: {why}.\n" for test, why in sorted(reasons.items()))
-    return text + (f"\nThose that do not, and why:\n\n{listed}" if listed else "")
 
 
 def _differences(rows: list[Any]) -> str:

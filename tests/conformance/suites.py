@@ -1,9 +1,9 @@
-"""Suites that others wrote, run with ours in the original's place: python -m conformance.suites DIRECTORY.
+"""Suites that others wrote, run with our writer in the place of the one that they were written for.
 
-tensorboardX's source distribution holds its tests; pip fetches it into DIRECTORY, which is no part of the repository.
-PyTorch's and TensorFlow's wheels hold no tests of their writers, so the tables of rows stand for them.
+Source distributions hold them, or a commit of a repository; they are fetched into a directory that is no part of ours.
+PyTorch's and TensorFlow's are in repositories of gigabytes, so the tables of rows stand for them.
 
-A suite runs twice, with the original and with ours. What counts are the tests that make a writer.
+A suite runs twice, with the original writer and with ours. What counts are the tests that make a writer.
 """
 
 from __future__ import annotations
@@ -14,51 +14,163 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import urllib.request
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-__all__ = ["fetch", "outcomes"]
+__all__ = ["SUITES", "Suite", "fetch", "outcomes"]
 
 REPORT = "CONFORMANCE_REPORT"
+COMMIT = "https://codeload.github.com/{}/tar.gz/{}"
 
 
-def fetch(directory: Path) -> Path:
-    """Fetch the source of the installed tensorboardX once, unpack its tests, and return their folder."""
-    release = version("tensorboardX")
-    tests = directory / release / "tests"
-    if not tests.exists():
+class Suite(NamedTuple):
+    """Tests of a package.
+
+    Attributes:
+        package: its name.
+        libraries: whose writers they make.
+        folder: where they are run.
+        files: the files whose tests are run, as patterns in that folder.
+        tests: how many make a writer and pass with the original.
+        reasons: those that do not pass with ours → why.
+        repository: where they lie, as owner/name, if its source distribution has none.
+        commit: the commit that fits the release.
+    """
+
+    package: str
+    libraries: tuple[str, ...]
+    folder: str
+    files: tuple[str, ...]
+    tests: int
+    reasons: dict[str, str] = {}  # noqa: RUF012 - nothing changes it
+    repository: str = ""
+    commit: str = ""
+
+
+_PLACE = "the first set of hyperparameters goes to the run itself, not to a run below it"
+_FLOAT64 = "pictures of float64 are scaled as they are, as tensorboardX does, not as float32: bytes differ by one"
+_READ = "test_summary_reader/test_{}"
+
+SUITES = [
+    Suite(
+        "tensorboardX",
+        ("tensorboardX",),
+        ".",
+        ("tests/test_*.py", "tests/*_test.py"),
+        25,
+        {
+            "tests/test_multiprocess_write.py::GlobalWriterTest::test_writer": (
+                "each forked process writes a file of its own in the run's directory; the test reads the first alone"
+            ),
+            "tests/test_writer.py::WriterTest::test_writer_with_default_metadata": (
+                "the test replaces a method inside tensorboardX"
+            ),
+        },
+    ),
+    Suite("pytorch-ignite", ("torch", "tensorboardX"), ".", ("tests/ignite/handlers/test_tensorboard_logger.py",), 5),
+    Suite(
+        "stable-baselines3",
+        ("torch",),
+        ".",
+        ("tests/test_logger.py", "tests/test_tensorboard.py"),
+        19,
+        {"tests/test_logger.py::test_report_video_to_tensorboard": "videos need no moviepy, for whose name it waits"},
+    ),
+    Suite(
+        "lightning",
+        ("torch", "tensorboardX"),
+        "tests",
+        ("tests_pytorch/loggers/test_tensorboard.py",),
+        15,
+        repository="Lightning-AI/pytorch-lightning",
+        commit="908dc9e49288fbb105db0c859cb2a43f1be84fa9",
+    ),
+    Suite(
+        "tbparse",
+        ("torch", "tensorboardX"),
+        "tests",
+        (_READ.format("*.py"),),
+        53,
+        {
+            **dict.fromkeys(
+                (_READ.format(f"audio{of}.py::test_tensorboardX") for of in ("", "_2_channels")),
+                "samples are truncated to 16 bits, as in torch, not rounded: they differ by one in 32767 at most",
+            ),
+            **dict.fromkeys(
+                (
+                    *(
+                        _READ.format(f"hparams.py::test_{of}")
+                        for of in ("event_file_raw", "event_file", "run_dir", "log_dir")
+                    ),
+                    _READ.format("hparams_torch_sample.py::test_log_dir"),
+                ),
+                _PLACE,
+            ),
+            **dict.fromkeys(
+                (_READ.format(f"{of}.py::test_tensorboardX") for of in ("hparams", "scalar")),
+                "tags are kept; tensorboardX replaces what is no letter, digit, - / . or _ in them",
+            ),
+            **dict.fromkeys(
+                (
+                    _READ.format("image.py::test_event_file_raw"),
+                    *(
+                        _READ.format(f"image{of}.py::test_log_dir")
+                        for of in ("", "_torch_sample", "s", "s_torch_sample")
+                    ),
+                ),
+                _FLOAT64,
+            ),
+            _READ.format("scalars_torch_sample.py::test_tensorboardX"): (
+                "a curve's run is named <main_tag>_<name>, as torch does; tensorboardX nests them"
+            ),
+        },
+        repository="j3soon/tbparse",
+        commit="83fdea04ada41db9b0606683d76da9e0d946e659",
+    ),
+]
+
+
+def fetch(suite: Suite, directory: Path) -> Path:
+    """Fetch the tests of the installed package once, and return the folder in which they are run.
+
+    Raises:
+        OSError: the repository cannot be reached.
+    """
+    name = f"{suite.package}-{suite.commit or version(suite.package)}"
+    if not (directory / name).exists():
         with tempfile.TemporaryDirectory(dir=directory) as scratch:  # what is interrupted is begun anew
-            wanted = ["--no-deps", "--no-binary", ":all:", f"tensorboardX=={release}", "--dest", scratch]
-            subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", *wanted], check=True)
-            (archive,) = Path(scratch).glob("*.tar.gz")
+            archive = Path(scratch, "source.tar.gz")
+            if suite.repository:
+                url = COMMIT.format(suite.repository, suite.commit)
+                with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310 - an address of ours
+                    archive.write_bytes(answer.read())
+            else:
+                wanted = ["--no-deps", "--no-binary", ":all:", f"{suite.package}=={version(suite.package)}"]
+                command = [sys.executable, "-m", "pip", "download", "--quiet", *wanted, "--dest", scratch]
+                subprocess.run(command, check=True)
+                (archive,) = Path(scratch).glob("*.tar.gz")
             with tarfile.open(archive) as source:
                 inside = [member for member in source.getmembers() if "/tests/" in member.name]
                 for member in inside:
                     member.name = member.name.partition("/")[2]
-                source.extractall(Path(scratch, release), inside, filter="data")
-            Path(scratch, release).rename(directory / release)
-    return tests
+                source.extractall(Path(scratch, name), inside, filter="data")
+            Path(scratch, name).rename(directory / name)
+    return directory / name / suite.folder
 
 
-def outcomes(tests: Path, writer: str, report: Path) -> dict[str, tuple[str, bool]]:
+def outcomes(suite: Suite, folder: Path, writer: str, report: Path) -> dict[str, tuple[str, bool]]:
     """Test → its outcome, and whether it made a writer."""
-    paths = os.pathsep.join(map(str, (Path(__file__).parents[2], Path(__file__).parents[1])))
-    environment = os.environ | {"PYTHONPATH": paths, REPORT: str(report), "CONFORMANCE_WRITER": writer}
-    options = [
-        "-q",
-        "-p",
-        "conformance.suites",
-        "-p",
-        "no:cacheprovider",
-        "--continue-on-collection-errors",
-        "--rootdir",
-        tests.parent,
-    ]
-    files = sorted(path.name for pattern in ("test_*.py", "*_test.py") for path in tests.glob(pattern))
-    command = [sys.executable, "-m", "pytest", *map(str, options), *(f"tests/{name}" for name in files)]
-    done = subprocess.run(command, cwd=tests.parent, env=environment, capture_output=True, text=True, check=False)
+    paths = os.pathsep.join(map(str, (Path(__file__).parents[2], Path(__file__).parents[1], folder)))
+    chosen = {"CONFORMANCE_WRITER": writer, "CONFORMANCE_LIBRARIES": " ".join(suite.libraries)}
+    environment = os.environ | {"PYTHONPATH": paths, REPORT: str(report), **chosen}
+    options = f"-q -c {os.devnull} --rootdir . -W ignore -p conformance.suites -p no:cacheprovider"
+    files = sorted(str(path.relative_to(folder)) for pattern in suite.files for path in folder.glob(pattern))
+    command = [sys.executable, "-m", "pytest", *options.split(), "--continue-on-collection-errors", *files]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert report.exists(), done.stdout + done.stderr
     return json.loads(report.read_text(encoding="utf-8"))
 
@@ -81,17 +193,16 @@ def _count(writer_class: type) -> None:
 
 
 def pytest_configure() -> None:
-    """Put ours in the original's place before a test can import it."""
+    """Put ours in the originals' place before a test can import them."""
     if REPORT not in os.environ:
         return
-    import tensorboardX
+    from conformance.clients.run import PLACES, holder_of, substitute
 
-    if os.environ["CONFORMANCE_WRITER"] == "ours":
-        from conformance.clients.run import substitute
-
-        substitute("tensorboardX")
-    _count(tensorboardX.SummaryWriter)
-    _count(tensorboardX.GlobalSummaryWriter)
+    for library in os.environ["CONFORMANCE_LIBRARIES"].split():
+        if os.environ["CONFORMANCE_WRITER"] == "ours":
+            substitute(library)
+        for writer_class in {getattr(holder_of(place), name) for place, name in PLACES[library]}:
+            _count(writer_class)
 
 
 @pytest.hookimpl(wrapper=True)

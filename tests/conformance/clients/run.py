@@ -17,7 +17,7 @@ import random
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["PLACES", "described", "substitute", "version_of"]
+__all__ = ["PLACES", "described", "holder_of", "substitute", "version_of"]
 
 PLACES = {
     "torch": [("torch.utils.tensorboard", "SummaryWriter"), ("torch.utils.tensorboard.writer", "SummaryWriter")],
@@ -41,9 +41,13 @@ def substitute(library: str) -> None:
     import summaries
 
     for place, name in PLACES[library]:
-        module, *attributes = place.split(":")
-        holder = functools.reduce(getattr, attributes, importlib.import_module(module))
-        setattr(holder, name, getattr(summaries, name, summaries.SummaryWriter))
+        setattr(holder_of(place), name, getattr(summaries, name, summaries.SummaryWriter))
+
+
+def holder_of(place: str) -> object:
+    """The module or class at a place of PLACES."""
+    module, *attributes = place.split(":")
+    return functools.reduce(getattr, attributes, importlib.import_module(module))
 
 
 def version_of(package: str) -> str:
