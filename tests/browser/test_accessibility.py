@@ -87,8 +87,9 @@ def page(browser, tmp_path_factory, screenshots):
         yield page
 
 
-def go(page, at, theme="light"):
+def go(page, at, theme="light", width=1400):
     page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": width, "height": 1000})
     page.goto(page.url.split("#")[0] + "#/none")
     page.goto(page.url.split("#")[0] + at)
     page.locator("main section, main .run").first.wait_for()
@@ -97,14 +98,14 @@ def go(page, at, theme="light"):
     page.wait_for_timeout(600)  # until charts that come into sight are drawn
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 1400), ("light", 420)])
 @pytest.mark.parametrize("name", PAGES)
-def test_wcag_aa(page, screenshots, name, theme):
+def test_wcag_aa(page, screenshots, name, theme, width):
     if not AXE.exists():
         pytest.skip("needs axe-core: make javascript")
-    go(page, PAGES[name], theme)
+    go(page, PAGES[name], theme, width)
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    page.screenshot(path=screenshots / f"accessible_{name}_{theme}.png")
+    page.screenshot(path=screenshots / f"accessible_{name}_{theme}_{width}.png")
     assert page.evaluate(FOUND, LEVELS) == []
 
 

@@ -10,7 +10,7 @@ import { parallelPlot, scatterPlot } from "./plots.js";
 const MOST_AXES = 12;
 const MOST_TEXTS = 40; // of an axis
 const BESIDE = 900; // CSS pixels from which both plots stand side by side
-const [LEAST, APART, EDGES] = [280, 100, 30]; // CSS pixels: of a plot, of two axes, of a figure's edges
+const [LEAST, APART, EDGES] = [280, 110, 30]; // CSS pixels: of a plot, of two axes, of a figure's edges
 
 /** @typedef {{ onbrush: OnBrush, onpick: OnPick, onchoice: (changes: { x?: string, y?: string }) => void }} Actions */
 
@@ -50,12 +50,17 @@ export function plot(holder, columns, runs, chosen, { onbrush, onpick, onchoice 
       "figure",
       {},
       el("figcaption", {}, el("h3", {}, "Columns side by side"), hint),
-      el("div", { class: "plot" }, parallel),
+      el("div", { class: "plot", role: "group", "aria-label": "Columns side by side", tabindex: "0" }, parallel),
     ),
-    el("figure", {}, el("figcaption", {}, el("div", {}, choices)), el("div", { class: "plot" }, scatter)),
+    el(
+      "figure",
+      {},
+      el("figcaption", {}, el("div", {}, choices)),
+      el("div", { class: "plot", role: "group", "aria-label": "Two columns", tabindex: "0" }, scatter),
+    ),
   );
   /** @type {Element} */ (holder.querySelector(".plot")).scrollLeft = scrolled;
-  if (focused) /** @type {HTMLElement | null} */ (holder.querySelector(`select[aria-label="${focused}"]`))?.focus();
+  if (focused) /** @type {HTMLElement | null} */ (holder.querySelector(`[aria-label="${focused}"]`))?.focus();
 }
 
 /** @type {(key: string) => boolean} */
