@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 import os
 from functools import cached_property, partial
 from itertools import chain
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
 __all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
+
+_logger = logging.getLogger("summaries")
 
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
 _MOST_REPLACED = 3  # so often a run is read again because one of its files was replaced meanwhile
@@ -185,6 +189,8 @@ def read_run(
 ) -> Run:
     """Read the event files of one run, merged in order: those directly in a directory; or a single file.
 
+    A link to nowhere beside them is passed over, and told in the log: what it led to may have been one of them.
+
     Args:
         path: a run's directory, or an event file; a local path, or an address that fsspec knows, such as `s3://…`.
         tags: which tags to read, of scalars and everything else: a shell pattern, such as `"*/loss"`, or several; None
@@ -221,6 +227,8 @@ def read_logdir(
 ) -> Runs:
     """Read every run below a directory.
 
+    Links to nowhere are passed over, as in `read_run`, and so is a run that has nothing else.
+
     Args:
         path: the directory.
         tags: as in `read_run`.
@@ -254,6 +262,7 @@ def read_logdir(
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     tags = several(tags)  # which may be read again and again, and in another process
     listed = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
+    listed = {name: present for name, files in listed.items() if (present := _present(files))} or listed
     if executor is not None:
         return Runs(_read_on(executor, jobs, listed, tags))
     return Runs(_read_in_threads(listed, jobs, tags))
@@ -286,15 +295,35 @@ def _read_item(run: tuple[str, Sequence[StoredFile]], tags: Patterns) -> Run:
     return read_files(run[1], tags=tags)
 
 
-def read_files(files: Sequence[StoredFile], *, tags: Patterns | Callable[[str], bool] = None) -> Run:
+def read_files(
+    files: Sequence[StoredFile], *, tags: Patterns | Callable[[str], bool] = None, strict: bool = False
+) -> Run:
     """Read these files, in this order, as one run.
 
     Args:
         files: event files, as they were listed.
         tags: as in `read_run`; or whether a tag is wanted.
+        strict: whether a link to nowhere raises its error, even if there are other files.
     """
+    files = files if strict else _present(files) or files
     with expecting(files):
         return _read(files, tags if tags is None or callable(tags) else matcher(tags))
+
+
+def _present(files: Sequence[StoredFile]) -> list[StoredFile]:
+    """The files without links to nowhere, which are told: there is nothing that could be read."""
+    gone = [file for file in files if file.identity is None and not file.size and _is_gone(file)]
+    for file in gone:
+        _logger.warning("a link to nowhere is passed over: %r", file.path)
+    return [file for file in files if file not in gone]
+
+
+def _is_gone(file: StoredFile) -> bool:
+    try:
+        file.open().close()
+    except OSError as error:
+        return error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}  # of others, reading tells why
+    return False
 
 
 def _read(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None, retries: int = _MOST_REPLACED) -> Run:
