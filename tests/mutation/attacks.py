@@ -20,7 +20,7 @@ from unit.test_attacks import FOUND
 
 SECS = 90.0  # what hangs is as good as red
 _SLOW = "unit/summaries/writing/test_run_file_instructions.py"
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - .*)?$", re.MULTILINE)
 
 
 def main(wanted: list[str]) -> int:
