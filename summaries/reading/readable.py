@@ -48,7 +48,7 @@ def read_readable(files: Sequence[StoredFile], tags: Patterns = None) -> tuple[R
     failures: list[Unread] = []
     while left:
         try:
-            return read_files(left, tags=tags, strict=True), tuple(failures)
+            return read_files(left, tags=tags), tuple(failures)
         except UnreachableError as error:
             return None, (*failures, Unread("", f"{reason_of(error)}; {counted(len(left), 'file')} not read"))
         except OSError as error:

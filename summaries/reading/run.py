@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
-__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
+__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run", "without_links_to_nowhere"]
 
 _logger = logging.getLogger("summaries")
 
@@ -212,7 +212,8 @@ def read_run(
     >>> read_run(writer.path).scalars["loss"].value
     array([1.        , 0.5       , 0.33333334])
     """
-    return read_files(run_files(path, storage_options=storage_options, cache=cache), tags=tags)
+    (files,) = without_links_to_nowhere({".": run_files(path, storage_options=storage_options, cache=cache)}).values()
+    return read_files(files, tags=tags)
 
 
 def read_logdir(
@@ -261,8 +262,7 @@ def read_logdir(
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     tags = several(tags)  # which may be read again and again, and in another process
-    listed = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
-    listed = {name: present for name, files in listed.items() if (present := _present(files))} or listed
+    listed = without_links_to_nowhere(run_directories(path, names=runs, storage_options=storage_options, cache=cache))
     if executor is not None:
         return Runs(_read_on(executor, jobs, listed, tags))
     return Runs(_read_in_threads(listed, jobs, tags))
@@ -295,35 +295,32 @@ def _read_item(run: tuple[str, Sequence[StoredFile]], tags: Patterns) -> Run:
     return read_files(run[1], tags=tags)
 
 
-def read_files(
-    files: Sequence[StoredFile], *, tags: Patterns | Callable[[str], bool] = None, strict: bool = False
-) -> Run:
+def read_files(files: Sequence[StoredFile], *, tags: Patterns | Callable[[str], bool] = None) -> Run:
     """Read these files, in this order, as one run.
 
     Args:
         files: event files, as they were listed.
         tags: as in `read_run`; or whether a tag is wanted.
-        strict: whether a link to nowhere raises its error, even if there are other files.
     """
-    files = files if strict else _present(files) or files
     with expecting(files):
         return _read(files, tags if tags is None or callable(tags) else matcher(tags))
 
 
-def _present(files: Sequence[StoredFile]) -> list[StoredFile]:
-    """The files without links to nowhere, which are told: there is nothing that could be read."""
-    gone = [file for file in files if file.identity is None and not file.size and _is_gone(file)]
-    for file in gone:
-        _logger.warning("a link to nowhere is passed over: %r", file.path)
-    return [file for file in files if file not in gone]
+def without_links_to_nowhere(runs: Mapping[str, Sequence[StoredFile]]) -> Mapping[str, Sequence[StoredFile]]:
+    """Runs without links to nowhere, which are told, and without those that have no other files, if others have."""
+    return {name: present for name, files in runs.items() if (present := list(filter(_is_there, files)))} or runs
 
 
-def _is_gone(file: StoredFile) -> bool:
-    try:
-        file.open().close()
-    except OSError as error:
-        return error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}  # of others, reading tells why
-    return False
+def _is_there(file: StoredFile) -> bool:
+    """Whether there is anything to read; a link to nowhere is told."""
+    if file.identity is None and not file.size:
+        try:
+            file.open().close()
+        except OSError as error:
+            if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:  # of others, reading tells why
+                _logger.warning("a link to nowhere is passed over: %r", file.path)
+                return False
+    return True
 
 
 def _read(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None, retries: int = _MOST_REPLACED) -> Run:

@@ -164,7 +164,7 @@ class Tailed:
             try:
                 if self._follow:
                     return self._growing.setdefault(path, GrowingRun()).read(left)
-                return read_files(left, strict=True)  # what makes a run grow takes more memory than a short run
+                return read_files(left)  # what makes a run grow takes more memory than a short run
             except OSError as error:
                 self._trouble(error)
                 unread = [file for file in left if file.path == error.filename and file.identity is None]

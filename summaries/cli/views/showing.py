@@ -136,8 +136,8 @@ def _print(console: Console, shown: list[_ShownRun], options: _Options, *, chose
     several = len(shown) > 1
     by_name: dict[str, list[tuple[_ShownRun, TagStatistics]]] = {}
     for run in shown:
-        for name, tag in run.scalars.items():
-            by_name.setdefault(name, []).append((run, tag))
+        for name, statistics in run.scalars.items():
+            by_name.setdefault(name, []).append((run, statistics))
     names, rows = list(by_name), list(chain.from_iterable(by_name.values()))
     if rows:
         console.print()

@@ -90,7 +90,7 @@ def test_a_file_and_a_directory_without_permission(runs):
 
 
 def test_a_file_that_cannot_be_read_to_its_end(runs, monkeypatch):
-    def read_files(files, **options):
+    def read_files(files, tags=None):
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(readable, "read_files", read_files)

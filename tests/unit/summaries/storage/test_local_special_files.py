@@ -168,6 +168,15 @@ def test_a_run_of_links_to_nowhere_costs_the_runs_beside_it_nothing(run):
     (run / "left").mkdir()
     os.symlink("nowhere", run / "left" / NAME)
     assert list(read_logdir(run)) == ["."]
+    assert list(runs_below(run)) == ["."]
+
+
+def test_a_link_to_nowhere_does_not_end_a_dump(run, capsys):
+    os.symlink("nowhere", run / "a.tfevents")
+    assert main(["dump", str(run)]) == 2
+    dumped = capsys.readouterr()
+    assert dumped.err == f"gradledger: No such file or directory: {str(run / 'a.tfevents')!r}\n"
+    assert len(dumped.out.splitlines()) > 100
 
 
 @pytest.mark.parametrize("read", READING)
