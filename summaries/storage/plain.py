@@ -97,9 +97,9 @@ def _place_of(path: str) -> str:
     return max((place for place in _places if path.startswith(os.path.join(place, ""))), key=len, default="")
 
 
-def _opened(path: str, *, below: bool = False) -> int:
+def _opened(path: str, *, below: bool = False, place: str = "") -> int:
     """The descriptor of a regular file; of one below what is being converted, without following a link on the way."""
-    place = _place_of(path)
+    place = place or _place_of(path)
     return descriptor(path, follow=not (below or place), place=place)
 
 
@@ -123,13 +123,13 @@ def text_below(path: str) -> str:
         return file.read()
 
 
-def open_below(path: str) -> BinaryIO:
-    """Open a file that `files_below` found.
+def open_below(path: str, place: str = "") -> BinaryIO:
+    """Open a file that `files_below` found, or one below another place.
 
     Raises:
         OSError: it cannot be opened, or is a link, a pipe or a device.
     """
-    return open(_opened(path, below=True), "rb")
+    return open(_opened(path, below=True, place=place), "rb")
 
 
 def text_of(path: str) -> str:
