@@ -39,7 +39,8 @@ class Saver:
     """Saves and restores variables, and the state that optimizers and moving averages keep for them.
 
     That includes slots, the powers of Adam's betas and a clipping wrapper's counts: with the optimizer in the list, a
-    restored run continues bit for bit. It may be restored before the optimizer has created any slot.
+    restored run continues bit for bit. It may be restored before the optimizer has created any slot. What telemetry
+    counts is no state: after a restart, `gradients/clipped_fraction` is about the steps since then.
 
     Args:
         var_list: the whole state of a run: Variables, optimizers, ExponentialMovingAverages, and any object with a

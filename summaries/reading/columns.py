@@ -183,8 +183,13 @@ class ScalarColumns:
 
     def epochs(self, tag: int) -> Epochs:
         """How a tag's points are distributed over the epochs."""
-        self._settle()
-        return self._epochs[tag] if tag < len(self._epochs) else Epochs()
+        if tag >= len(self._epochs):
+            return Epochs()
+        at = tag * _WORDS
+        if new := self._tables[at + COUNT] - self._tables[at + SETTLED]:  # not all tags: each is asked for
+            self._epochs[tag].add(self.marks, new)
+            self._tables[at + SETTLED] = self._tables[at + COUNT]
+        return self._epochs[tag]
 
     def _table(self) -> NDArray[np.int64]:
         """The tables as int64[t, 6]. No tag may come while this array is at hand."""

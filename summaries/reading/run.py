@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 import os
 from functools import cached_property, partial
 from itertools import chain
@@ -35,7 +37,9 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import GraphDef, RunMetadata, SessionLog, SummaryMetadata
 
-__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run"]
+__all__ = ["Run", "Runs", "read_files", "read_logdir", "read_run", "without_links_to_nowhere"]
+
+_logger = logging.getLogger("summaries")
 
 _THREAD_BYTES = 1 << 20  # in smaller runs, threads wait for each other: only scanning is done without the GIL
 _MOST_REPLACED = 3  # so often a run is read again because one of its files was replaced meanwhile
@@ -185,6 +189,8 @@ def read_run(
 ) -> Run:
     """Read the event files of one run, merged in order: those directly in a directory; or a single file.
 
+    A link to nowhere beside them is passed over, and told in the log: what it led to may have been one of them.
+
     Args:
         path: a run's directory, or an event file; a local path, or an address that fsspec knows, such as `s3://…`.
         tags: which tags to read, of scalars and everything else: a shell pattern, such as `"*/loss"`, or several; None
@@ -206,7 +212,8 @@ def read_run(
     >>> read_run(writer.path).scalars["loss"].value
     array([1.        , 0.5       , 0.33333334])
     """
-    return read_files(run_files(path, storage_options=storage_options, cache=cache), tags=tags)
+    (files,) = without_links_to_nowhere({".": run_files(path, storage_options=storage_options, cache=cache)}).values()
+    return read_files(files, tags=tags)
 
 
 def read_logdir(
@@ -220,6 +227,8 @@ def read_logdir(
     cache: bool | str | os.PathLike[str] = False,
 ) -> Runs:
     """Read every run below a directory.
+
+    Links to nowhere are passed over, as in `read_run`, and so is a run that has nothing else.
 
     Args:
         path: the directory.
@@ -253,7 +262,7 @@ def read_logdir(
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs must be at least 1, got {jobs}")
     tags = several(tags)  # which may be read again and again, and in another process
-    listed = run_directories(path, names=runs, storage_options=storage_options, cache=cache)
+    listed = without_links_to_nowhere(run_directories(path, names=runs, storage_options=storage_options, cache=cache))
     if executor is not None:
         return Runs(_read_on(executor, jobs, listed, tags))
     return Runs(_read_in_threads(listed, jobs, tags))
@@ -295,6 +304,23 @@ def read_files(files: Sequence[StoredFile], *, tags: Patterns | Callable[[str], 
     """
     with expecting(files):
         return _read(files, tags if tags is None or callable(tags) else matcher(tags))
+
+
+def without_links_to_nowhere(runs: Mapping[str, Sequence[StoredFile]]) -> Mapping[str, Sequence[StoredFile]]:
+    """Runs without links to nowhere, which are told, and without those that have no other files, if others have."""
+    return {name: present for name, files in runs.items() if (present := list(filter(_is_there, files)))} or runs
+
+
+def _is_there(file: StoredFile) -> bool:
+    """Whether there is anything to read; a link to nowhere is told."""
+    if file.identity is None and not file.size:
+        try:
+            file.open().close()
+        except OSError as error:
+            if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:  # of others, reading tells why
+                _logger.warning("a link to nowhere is passed over: %r", file.path)
+                return False
+    return True
 
 
 def _read(files: Sequence[StoredFile], wanted: Callable[[str], bool] | None, retries: int = _MOST_REPLACED) -> Run:

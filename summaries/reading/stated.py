@@ -13,8 +13,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from summaries.errors import FormatError
+from summaries.storage.local import LocalStorage
 from summaries.storage.names import directory_of, join
-from summaries.storage.plain import text_below
+from summaries.storage.plain import open_below
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -144,21 +145,31 @@ def beside(directory: str) -> dict[str, Value]:
     """The hyperparameters that files in a local directory state; a link, which may lead anywhere, states none."""
     found: dict[str, Value] = {}
     for file in _FILES:
-        try:
-            text = text_below(join(directory, file))
-        except OSError:
-            continue
-        found = parsed(text[:_MOST_BYTES]) | found
+        found = parsed(_content(directory, file)) | found
     return found
 
 
 def _beside(run: Run, file: str) -> str:
     """The text of a file in the directory of the run's event files; "" if it cannot be read, or is no text."""
+    if not run.stored:
+        return ""
+    first = run.stored[0]
+    directory = directory_of(first.path)
+    if isinstance(first.storage, LocalStorage):
+        return _content(directory, file)
     try:
-        first = run.stored[0]
-        with first.storage.open(join(directory_of(first.path), file)) as opened:
+        with first.storage.open(join(directory, file)) as opened:
             return opened.read_range(0, _MOST_BYTES).decode()
-    except (IndexError, OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _content(directory: str, file: str) -> str:
+    """The text of a local file; "" if it cannot be read, is no text, or is behind a link, which could show any file."""
+    try:
+        with open_below(join(directory, file), directory or ".") as opened:
+            return opened.read(_MOST_BYTES).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
         return ""
 
 

@@ -43,6 +43,7 @@ _PREFIX, _SUFFIX = ".gradledger.", ".tmp"
 _NOTE = ".gradledger"
 _TEXT = b"gradledger is writing here, or was killed while it did. What is an hour old may be removed.\n"
 _STALE_SECS = 3600.0
+_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _MANY = 64  # so many files are sent to the disk together first, as one by one they wait for one another
 
 
@@ -77,6 +78,8 @@ def replaced(path: str, *, durable: bool = True) -> Iterator[str]:
 def scratch_beside(path: str) -> Iterator[str]:
     """A directory for work in progress in that of a path; it is removed with all that is in it at the end.
 
+    An error of the block that tells of a full disk, and names no file, names the path.
+
     Raises:
         OSError: it cannot be made; the error names the path.
     """
@@ -95,6 +98,10 @@ def scratch_beside(path: str) -> Iterator[str]:
                 with suppress(OSError):  # a file system without locks: then its age alone tells
                     fcntl.flock(note, fcntl.LOCK_SH)
             yield scratch
+    except OSError as error:
+        if error.errno in _FULL and error.filename is None:  # as a file that is open already tells it
+            error.filename = path
+        raise
     finally:
         _remove(scratch)
 

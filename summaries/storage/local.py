@@ -337,28 +337,48 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def descriptor(path: str, *, follow: bool = True) -> int:
+def descriptor(path: str, *, follow: bool = True, place: str = "") -> int:
     """Open a regular file for reading. Reject anything else, without waiting for a pipe's writer.
 
     Args:
         path: the file.
         follow: whether the path may be a link.
+        place: a directory that the file is below, if no link between the two is followed, either.
 
     Raises:
         OSError: it cannot be opened, or is no regular file.
     """
+    flags = os.O_RDONLY | _BINARY | _NONBLOCK | (0 if follow else _NOFOLLOW)
+    above = _directory_of(path, place) if place and os.open in os.supports_dir_fd else None
     try:
-        fd = os.open(path, os.O_RDONLY | _BINARY | _NONBLOCK | (0 if follow else _NOFOLLOW))
+        fd = os.open(path if above is None else os.path.basename(path), flags, dir_fd=above)
     except OSError as error:
         if error.errno == errno.ENXIO:  # a socket
             _check_regular(path, os.stat(path))
-        raise
+        raise OSError(error.errno, error.strerror, path) from None
+    finally:
+        if above is not None:
+            os.close(above)
     try:
         _check_regular(path, os.fstat(fd))
     except OSError:
         os.close(fd)
         raise
     return fd
+
+
+def _directory_of(path: str, place: str) -> int:
+    """Open the directory of a file below a place, one directory after the other, none of them through a link."""
+    at = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    for part in os.path.dirname(os.path.relpath(path, place)).split(os.sep):
+        try:
+            below = os.open(part or os.curdir, os.O_RDONLY | os.O_DIRECTORY | _NOFOLLOW, dir_fd=at)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, path) from None
+        finally:
+            os.close(at)
+        at = below
+    return at
 
 
 def _check_regular(path: str, status: os.stat_result) -> None:

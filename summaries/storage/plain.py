@@ -28,12 +28,16 @@ __all__ = [
 ]  # fmt: skip
 
 
+_places: list[str] = []  # what is being converted
 _SQLITE = b"SQLite format 3\x00"
 
 
 @contextmanager
 def at_hand(path: str, **access: Unpack[Access]) -> Iterator[str]:
     """Yield a local path; of an address, that of a copy of the file, which is removed at the end of the block.
+
+    In the block, a file below that path is opened without following links: whoever may write there could put one in the
+    place of what was listed, and have what it leads to read.
 
     Raises:
         FileNotFoundError: there is nothing.
@@ -42,7 +46,11 @@ def at_hand(path: str, **access: Unpack[Access]) -> Iterator[str]:
     if not is_remote(path):
         if not exists(path):
             raise FileNotFoundError(f"no such file or directory: {path}")
-        yield path
+        _places.append(path)
+        try:
+            yield path
+        finally:
+            _places.remove(path)
         return
     data = read_file(path, access.get("storage_options"))
     if data is None:
@@ -84,13 +92,25 @@ def files_below(
         yield folder, folders, files
 
 
+def _place_of(path: str) -> str:
+    """What is being converted, if the path is below it, else ""."""
+    return max((place for place in _places if path.startswith(os.path.join(place, ""))), key=len, default="")
+
+
+def _opened(path: str, *, below: bool = False, place: str = "") -> int:
+    """The descriptor of a regular file; of one below what is being converted, without following a link on the way."""
+    place = place or _place_of(path)
+    return descriptor(path, follow=not (below or place), place=place)
+
+
 def open_text(path: str, newline: str | None = None) -> TextIO:
     """Open a local file of UTF-8 text; bytes that are none are escaped, and a mark of the byte order is left out.
 
     Raises:
         OSError: it cannot be opened.
     """
-    return open(path, encoding="utf-8-sig", errors="backslashreplace", newline=newline)
+    file = _opened(path) if _place_of(path) else path  # which may be a pipe that a shell made
+    return open(file, encoding="utf-8-sig", errors="backslashreplace", newline=newline)
 
 
 def text_below(path: str) -> str:
@@ -99,17 +119,17 @@ def text_below(path: str) -> str:
     Raises:
         OSError: it cannot be read, or is a link, a pipe or a device.
     """
-    with open(descriptor(path, follow=False), encoding="utf-8-sig", errors="backslashreplace") as file:
+    with open(_opened(path, below=True), encoding="utf-8-sig", errors="backslashreplace") as file:
         return file.read()
 
 
-def open_below(path: str) -> BinaryIO:
-    """Open a file that `files_below` found.
+def open_below(path: str, place: str = "") -> BinaryIO:
+    """Open a file that `files_below` found, or one below another place.
 
     Raises:
         OSError: it cannot be opened, or is a link, a pipe or a device.
     """
-    return open(descriptor(path, follow=False), "rb")
+    return open(_opened(path, below=True, place=place), "rb")
 
 
 def text_of(path: str) -> str:
@@ -118,7 +138,7 @@ def text_of(path: str) -> str:
     Raises:
         OSError: it cannot be read, or is no regular file.
     """
-    with open(descriptor(path), encoding="utf-8-sig", errors="backslashreplace") as file:
+    with open(_opened(path), encoding="utf-8-sig", errors="backslashreplace") as file:
         return file.read()
 
 
@@ -135,8 +155,11 @@ def open_database(path: str) -> Iterator[sqlite3.Connection]:
     with open_bytes(path) as file:
         if file.read(len(_SQLITE)) != _SQLITE:
             raise ValueError(f"{path}: not an SQLite database, which begins with {_SQLITE!r}")
+        opened = os.fstat(file.fileno())
     try:
         with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as database:
+            if not os.path.samestat(opened, os.stat(path)):  # SQLite has opened it once more, by its path
+                raise ValueError(f"{path}: another file was put in its place")
             database.execute("PRAGMA trusted_schema = OFF")
             database.text_factory = _text
             yield database
@@ -154,7 +177,7 @@ def open_bytes(path: str) -> BinaryIO:
     Raises:
         OSError: it cannot be opened, or is no regular file.
     """
-    return open(descriptor(path), "rb")
+    return open(_opened(path), "rb")
 
 
 def create_text(path: str) -> TextIO:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from google.protobuf.message import DecodeError
 
@@ -13,7 +13,7 @@ from summaries.errors import Fault
 from summaries.patterns import matcher
 from summaries.reading.event_iterator import records_of
 from summaries.storage.logdir import run_files
-from summaries.storage.protocols import expecting
+from summaries.storage.protocols import UnreachableError, expecting
 from summaries.tools.described import described, plain_number, tensor_kind
 from summaries.wire.events import WALL_TIME_KEY, decode_event
 from summaries.wire.pb import Event
@@ -21,13 +21,15 @@ from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Unpack
 
     from summaries.patterns import Patterns
     from summaries.storage.files import Access
     from summaries.storage.protocols import StoredFile
     from summaries.wire.pb import Summary
+
+Item = TypeVar("Item")
 
 __all__ = ["DumpedEvent", "dump", "event_as_dict", "fault_as_dict"]
 
@@ -54,7 +56,10 @@ class DumpedEvent:
 
 
 def dump(
-    path: str | os.PathLike[str], tags: Patterns = None, **access: Unpack[Access]
+    path: str | os.PathLike[str],
+    tags: Patterns = None,
+    on_error: Callable[[OSError], object] | None = None,
+    **access: Unpack[Access],
 ) -> Iterator[DumpedEvent | Fault]:
     """Yield every event of a file, and every fault, in the order in which they lie there.
 
@@ -64,11 +69,12 @@ def dump(
         path: an event file; or a run's directory, for all of its files.
         tags: only events with a value whose tag matches one of these patterns; None means all events, those without
             values too. Faults are always yielded.
+        on_error: called with the error of each file that cannot be read; the others go on. If None, it is raised.
         **access: how an address is accessed: `storage_options` and `cache` as in `read_run`.
 
     Raises:
         FileNotFoundError: the path does not exist, or the directory contains no event file.
-        OSError: a file cannot be read.
+        OSError: a file cannot be read, and there is no `on_error`.
 
     >>> import tempfile
     >>> from summaries import SummaryWriter
@@ -80,15 +86,17 @@ def dump(
     54 42 summary
     """
     files = run_files(path, **access)
-    return _dumped(files, tags)
+    return _dumped(files, tags, on_error)
 
 
-def _dumped(files: Sequence[StoredFile], tags: Patterns) -> Iterator[DumpedEvent | Fault]:
+def _dumped(
+    files: Sequence[StoredFile], tags: Patterns, on_error: Callable[[OSError], object] | None
+) -> Iterator[DumpedEvent | Fault]:
     wanted = matcher(tags)
     plugins: dict[str, str] = {}  # of every tag that has metadata
     with expecting(files):
         for file in files:
-            for offset, length, item in _events(file):
+            for offset, length, item in _told(_events(file), on_error):
                 if isinstance(item, Fault):
                     yield item
                     continue
@@ -97,6 +105,15 @@ def _dumped(files: Sequence[StoredFile], tags: Patterns) -> Iterator[DumpedEvent
                 if values or tags is None:
                     kinds = tuple(plugins.get(value.tag, "") for value in values)
                     yield DumpedEvent(file.path, offset, length, item, values, kinds)
+
+
+def _told(items: Iterator[Item], on_error: Callable[[OSError], object] | None) -> Iterator[Item]:
+    try:
+        yield from items
+    except OSError as error:
+        if on_error is None or isinstance(error, UnreachableError):
+            raise
+        on_error(error)
 
 
 def _events(file: StoredFile) -> Iterator[tuple[int, int, Event | Fault]]:

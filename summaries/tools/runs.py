@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from summaries.patterns import matcher, several
 from summaries.reading.readable import read_readable, reason_of
-from summaries.reading.run import Run, read_files
+from summaries.reading.run import Run, read_files, without_links_to_nowhere
 from summaries.storage.credentials import without_credentials
 from summaries.storage.logdir import run_directories
 from summaries.storage.names import by_number, directory_of, join
@@ -83,6 +83,7 @@ def runs_below(
     runs: Patterns = None,
     on_error: OnError = None,
     on_read: Callable[[str, Run], object] | None = None,
+    strict: bool = False,
     **access: Unpack[Access],
 ) -> StoredRuns:
     """The runs below a directory, by name; of one event file, the run ".".
@@ -93,13 +94,15 @@ def runs_below(
         runs: which runs there are, as in `read_logdir`.
         on_error: called with the error of each directory that cannot be listed, as in `run_directories`.
         on_read: called as `on_read(name, run)` after each run was read.
+        strict: whether a link to nowhere is a file that cannot be read; else it is passed over, as in `read_run`.
         **access: how an address is accessed: `storage_options` and `cache` as in `read_run`.
 
     Raises:
         FileNotFoundError: there is no such path, or no event file below it.
         OSError: a directory cannot be listed, and there is no `on_error`.
     """
-    return StoredRuns(run_directories(path, on_error, lone=".", names=runs, **access), tags, on_read)
+    files = run_directories(path, on_error, lone=".", names=runs, **access)
+    return StoredRuns(files if strict else without_links_to_nowhere(files), tags, on_read)
 
 
 def runs_at(
@@ -134,7 +137,7 @@ def runs_at(
                 chosen[path] = files
     if unwanted and not chosen:
         raise LookupError(f"no run has a name that matches; there are {listed(unwanted)}")
-    return StoredRuns(chosen, tags)
+    return StoredRuns(without_links_to_nowhere(chosen), tags)
 
 
 def read_ahead(runs: Mapping[str, Run]) -> AbstractContextManager[object]:

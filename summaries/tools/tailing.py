@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from summaries.patterns import matcher, several
 from summaries.reading.growing import GrowingRun
 from summaries.reading.kinds import KINDS, NOUNS
+from summaries.reading.run import read_files
 from summaries.storage.files import place_of, remembering
 from summaries.storage.logdir import run_directories
 from summaries.tools.runs import path_of
@@ -107,6 +108,7 @@ class Tailed:
         self._tell = on_trouble or (lambda _: None)
         self._told: set[object] = set()
         self._growing: dict[str, GrowingRun] = {}
+        self._unread: set[StoredFile] = set()
         self._known: dict[tuple[str, str, str], int] = {}
         self.runs: dict[str, Run] = {}
         storages = [place_of(place, **access) for place in self._places]
@@ -125,10 +127,8 @@ class Tailed:
         """
         points: list[Point] = []
         for path, files in self._listed():
-            try:
-                run = self._growing.setdefault(path, GrowingRun()).read(files)
-            except OSError as error:
-                self._trouble(error)
+            run = self._read(path, files)
+            if run is None:
                 continue
             self.runs[path] = run
             for fault in run.faults:
@@ -157,6 +157,21 @@ class Tailed:
                 continue  # it was removed, or has no event file yet
             for name, files in listed.items():
                 yield path_of(place, name, files), files
+
+    def _read(self, path: str, files: Sequence[StoredFile]) -> Run | None:
+        """A run without those of its files that cannot be read, which are told; None if there are no others."""
+        while left := [file for file in files if file not in self._unread]:
+            try:
+                if self._follow:
+                    return self._growing.setdefault(path, GrowingRun()).read(left)
+                return read_files(left)  # what makes a run grow takes more memory than a short run
+            except OSError as error:
+                self._trouble(error)
+                unread = [file for file in left if file.path == error.filename and file.identity is None]
+                if not unread:
+                    return None
+                self._unread.update(unread)  # until it is listed as another file
+        return None
 
     def _new(self, path: str, run: Run, most: int | None) -> Iterator[Point]:
         """The points that were not there at the last look."""

@@ -2,7 +2,7 @@
 
     python3 -m venv /tmp/mutation
     /tmp/mutation/bin/pip install '.[dev]' cosmic-ray==8.7.0
-    nice /tmp/mutation/bin/python tests/mutation/sample.py --seed 1 --count 60
+    PYTHONPATH=tests nice /tmp/mutation/bin/python -m mutation.sample --seed 1 --count 60
 
 cosmic-ray, which makes the mutants, is in no list of dependencies. The mutants live in a copy of the repository, made
 anew for each run and removed at its end. A mutant first meets the tests that carry its module's name, then those of
@@ -16,9 +16,7 @@ import ast
 import os
 import random
 import re
-import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -29,11 +27,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
+from mutation.trees import ROOT, TOO_LONG, copy_of_repository, run_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-ROOT = Path(__file__).parents[2]
 MODULES = (
     *(f"summaries/{name}" for name in ("wire/*", "storage/*", "reading/*")),
     *(
@@ -86,10 +84,6 @@ KEPT = (
     | _OTHERS
 )
 """The operators that make plausible slips. `<` turned into `is` is noticed by every test, and would flatter them."""
-
-
-_PASSED = (0, 5)
-"""pytest's exit statuses: all passed; there were none, as in a module without examples."""
 
 
 class Mutant(NamedTuple):
@@ -204,12 +198,6 @@ def program(source: str) -> str:
     return ast.dump(tree)
 
 
-def copy_of_repository(tree: Path) -> Path:
-    ignored = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "runs", "browser", "interop")
-    shutil.copytree(ROOT, tree, ignore=ignored)
-    return tree
-
-
 def rounds(tree: Path, module: str) -> list[list[str]]:
     """The tests of a module, nearest first."""
     folder, name = os.path.split(module)
@@ -219,32 +207,6 @@ def rounds(tree: Path, module: str) -> list[list[str]]:
     wide = sorted(path.relative_to(tree).as_posix() for pattern in area for path in tree.glob(pattern))
     near = [] if mirror == "tests/unit/optim" else [mirror]
     return [[module, *named], near, wide]
-
-
-_TOO_LONG = "they take too long"
-
-
-def run_tests(tree: Path, tests: list[str], limit: float | None = None) -> str | None:
-    """What pytest says where these tests fail, or take longer than so many seconds; None where they pass."""
-    if not tests:
-        return None
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
-        process = subprocess.Popen(
-            command, cwd=tree, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
-        )
-        try:
-            if process.wait(limit) in _PASSED:
-                return None
-        except subprocess.TimeoutExpired:
-            return _TOO_LONG
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)  # with what the tests have started
-                process.wait()
-        output.seek(0)
-        return output.read()
 
 
 def time_limit(tree: Path, module: str) -> float:
@@ -272,7 +234,7 @@ def outcome_of(tree: Path, mutant: Mutant, limit: float) -> str:
         path.write_text(original, encoding="utf-8")
     if failure is None:
         return "SURVIVED"
-    return "timed out" if failure == _TOO_LONG else "killed"
+    return "timed out" if failure == TOO_LONG else "killed"
 
 
 if __name__ == "__main__":

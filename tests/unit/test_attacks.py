@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from engines import ENGINES, read_run
+from mutation.undone import UNDONE
 
 from summaries import EventFileWriter
 from summaries.storage.cache import clear_cache
@@ -32,6 +33,11 @@ FOUND = {
     },
     "F4 code of others is run from a cache": {
         f"{STORAGE}/test_durable.py": ["test_whom_a_directory_is_trusted_to", "test_another_users_directory"],
+        f"{STORAGE}/test_cache.py": [
+            "test_a_directory_that_others_may_write_to_is_not_used",
+            "test_an_entry_of_another_user_is_not_read",
+        ],
+        f"{STORAGE}/test_remote.py": ["test_what_others_may_have_put_among_the_unsent_is_not_sent"],
     },
     "F5 a failed fsync is forgotten": {
         f"{WRITING}/test_current_file.py": ["test_what_was_not_synced_is_written_again_into_a_new_file"],
@@ -73,6 +79,7 @@ FOUND = {
     "F15 parents are not synced": {
         f"{STORAGE}/test_durable.py": ["test_directories_that_get_a_new_name"],
         f"{WRITING}/test_run_file.py": ["test_fsync"],
+        "unit/optim/checkpoints/test_files.py": ["test_the_directories_that_are_made_are_synced_with_those_above"],
         "crash/test_crash.py": ["test_a_loss_of_power_at_any_moment"],
     },
     "F16 a leftover is in the way": {
@@ -86,7 +93,10 @@ FOUND = {
     },
     "F19 a pipe and a link below what is converted": {
         f"{TOOLS}/formats/test_mlflow.py": ["test_pipes_and_links_are_left_out"],
-        f"{STORAGE}/test_plain.py": ["test_links_and_pipes_are_told_and_not_read"],
+        f"{STORAGE}/test_plain.py": [
+            "test_links_and_pipes_are_told_and_not_read",
+            "test_a_link_that_is_put_in_the_place_of_what_was_listed_is_not_followed",
+        ],
     },
     "F20 secrets that are not masked": {f"{STORAGE}/test_credentials.py": ["test_a_message"]},
     "F21 the end of the interpreter": {
@@ -100,7 +110,8 @@ FOUND = {
         f"{WRITING}/test_event_file_writer_faults.py": ["test_a_thread_that_cannot_be_started_leaves_no_file"],
         "unit/test_attacks.py": ["test_runs_without_a_name_and_with_a_dot_are_not_joined"],
         f"{STORAGE}/test_local_special_files.py": [
-            "test_a_link_to_nowhere_is_not_passed_over",
+            "test_a_link_to_nowhere_is_told_and_the_files_beside_it_are_read",
+            "test_a_run_of_links_to_nowhere_costs_the_runs_beside_it_nothing",
             "test_a_link_to_nowhere_costs_a_follower_and_an_audit_nothing",
         ],
         "unit/summaries/integrations/tensorboard/test_application.py": ["test_pages_of_other_sites_get_nothing"],
@@ -124,6 +135,16 @@ def test_its_test_is_there(found):
         tree = ast.parse((TESTS / path).read_text(encoding="utf-8"))
         there = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
         assert set(names) <= there, path
+
+
+@pytest.mark.parametrize("found", FOUND)
+def test_what_mended_it_can_be_undone(found):
+    """`python -m mutation.attacks` does so, and sees the tests fail."""
+    (mends,) = (mends for name, mends in UNDONE.items() if name == found or found.startswith(f"{name} "))
+    for mend in mends:
+        for path, mended, undone in mend.edits:
+            assert (ROOT / path).read_text(encoding="utf-8").count(mended) == 1, (mend.what, path)
+            assert mended != undone
 
 
 @pytest.mark.parametrize("engine", ENGINES)

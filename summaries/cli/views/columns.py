@@ -11,7 +11,7 @@ from summaries.presenting.sparklines import BARS, PLAIN_BARS
 from summaries.presenting.terminal import encodes, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
@@ -68,22 +68,25 @@ def once(names: Sequence[str]) -> list[str]:
 
 def print_columns(console: Console, columns: Sequence[TableColumn]) -> None:
     """Print a heading and the rows."""
-    for line in lines_of(console, columns):
+    for line in _lines(console, columns):
         console.print(line, soft_wrap=True)
 
 
 def lines_of(console: Console, columns: Sequence[TableColumn]) -> list[Text]:
     """A heading and the rows, as lines that fit the console."""
+    return list(_lines(console, columns))
+
+
+def _lines(console: Console, columns: Sequence[TableColumn]) -> Iterator[Text]:
     columns = [column for column in columns if any(column.cells)]
     if is_bounded(console):
         columns = _fitting(columns, console)
     widths = [column.width for column in columns]
-    lines = [_line(columns, [column.title for column in columns], widths, ["dim"] * len(columns))]
+    yield _line(columns, [column.title for column in columns], widths, ["dim"] * len(columns))
     for row in range(len(columns[0].cells) if columns else 0):
         cells = [column.cells[row] for column in columns]
         styles = [column.styles[row] if column.styles else "" for column in columns]
-        lines.append(_line(columns, cells, widths, styles))
-    return lines
+        yield _line(columns, cells, widths, styles)
 
 
 def _line(columns: Sequence[TableColumn], cells: Sequence[str], widths: Sequence[int], styles: Sequence[str]) -> Text:

@@ -40,7 +40,7 @@ def dump_files(files: tuple[str, ...], full: bool, tags: tuple[str, ...] | None,
     matched = False
     for path in files:
         shown_path = ""
-        for item in dump(path, tags, **access):
+        for item in dump(path, tags, troubles.tell, **access):
             if isinstance(item, Fault):
                 troubles.count(item)
             else:

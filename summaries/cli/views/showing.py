@@ -6,6 +6,8 @@ import json
 import sys
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,7 +62,7 @@ _SPARK = 16
 _BRAILLE = "⣿"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _ShownRun:
     """A run that is shown; its name is what tells it apart from the others."""
 
@@ -69,7 +71,7 @@ class _ShownRun:
     run: Run
     tags: list[TagStatistics]
 
-    @property
+    @cached_property
     def scalars(self) -> dict[str, TagStatistics]:
         return {tag.tag: tag for tag in self.tags if tag.values is not None}
 
@@ -132,15 +134,18 @@ def _print(console: Console, shown: list[_ShownRun], options: _Options, *, chose
     for run in shown:
         _print_head(console, run)
     several = len(shown) > 1
-    names = list(dict.fromkeys(tag for run in shown for tag in run.scalars))
-    rows = [(run, run.scalars[tag]) for tag in names for run in shown if tag in run.scalars]
+    by_name: dict[str, list[tuple[_ShownRun, TagStatistics]]] = {}
+    for run in shown:
+        for name, statistics in run.scalars.items():
+            by_name.setdefault(name, []).append((run, statistics))
+    names, rows = list(by_name), list(chain.from_iterable(by_name.values()))
     if rows:
         console.print()
         print_columns(console, _columns(console, rows, several=several, latest=options.latest))
     others = [(run, tag) for run in shown for tag in run.tags if tag.values is None]
     if others:
-        order = list(dict.fromkeys(tag.tag for _, tag in others))
-        others.sort(key=lambda row: order.index(row[1].tag))  # the runs of a tag beside each other
+        order = {name: i for i, name in enumerate(dict.fromkeys(tag.tag for _, tag in others))}
+        others.sort(key=lambda row: order[row[1].tag])  # the runs of a tag beside each other
         console.print()
         print_columns(console, _other_columns(console, others, several=several))
     _print_texts(console, shown, options, several=several)

@@ -46,6 +46,7 @@ __all__ = ["Library"]
 POLL_SECS = 2.0
 _SHARE = 0.25  # about this share of the time is spent on runs that grow, however many there are,
 _MOST_PAUSE_SECS = 15.0  # but nobody waits longer than this to see that they have grown
+_KEPT = 7 / 8  # of the memory, when there is no more: else all columns would be counted after each run
 _SPARK_STRETCHES = 50  # of the curves that sparklines are made of
 _logger = logging.getLogger("summaries")
 
@@ -89,6 +90,7 @@ class Library:
         self._books: dict[str, Book] = {}
         self._gone: dict[str, int] = {}  # name → the version in which it went
         self._wanted: list[str] = []
+        self._spare = most_bytes  # so many bytes of columns may be read before all are counted, which takes long
         self._changed = threading.Condition()
         self._task = Task(config, (), _SPARK_STRETCHES, self._read)
         self._thread: threading.Thread | None = None
@@ -274,7 +276,7 @@ class Library:
         now = time.monotonic()
         if book.report is not None and book.columns is not None and now - book.judged < self._audit_secs:
             book.is_judged = False  # before anybody can see points that it is not about
-            book.read(self._config)
+            self._read(book.name, book.files.files)
             with self._changed:
                 self._shelve(book, book.report)
                 self._make_room(book)
@@ -301,16 +303,24 @@ class Library:
         book = self._books.get(name) or next(
             (one for one in self._books.values() if one.files.files == tuple(files)), None
         )
-        return read_readable(name, files) if book is None else book.read(self._config)
+        if book is None:
+            return read_readable(name, files)
+        read = book.read(self._config)
+        self._spare -= book.bytes
+        return read
 
     def _make_room(self, latest: Book) -> None:
         """Let go of columns: first of the runs that nobody has looked at for the longest time."""
+        if self._spare >= 0:
+            return
         held = sorted((book for book in self._books.values() if book.columns is not None), key=lambda book: book.used)
         total = sum(book.bytes for book in held)
+        least = self.most_bytes * _KEPT if total > self.most_bytes else total
         for book in held:
-            if total > self.most_bytes and book is not latest:
+            if total > least and book is not latest:
                 total -= book.bytes
                 book.let_go()
+        self._spare = self.most_bytes - total
 
     def _audit_between(self, changed: set[str]) -> None:
         """Add what is found between the ranks of jobs, and take out of incidents what their runs tell as well."""

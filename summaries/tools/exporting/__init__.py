@@ -136,7 +136,7 @@ def export(
     with remembering(path, **access) if wide and not isinstance(path, Mapping) else nullcontext(access) as cached:
         source = path
         if not isinstance(source, Mapping):
-            source = runs_below(source, tags=tags, runs=runs, on_error=on_error, **cached)
+            source = runs_below(source, tags=tags, runs=runs, on_error=on_error, strict=True, **cached)
         chosen = Chosen(source, tags=tags, names=runs, latest=latest, on_run=on_written, on_error=on_error)
         return Exported(_write(kind, chosen, target, wide, access), tuple(written))
 

@@ -157,13 +157,13 @@ def opened_parquet(path: str) -> Iterator[Any]:
         OSError: the file cannot be read.
     """
     parquet, arrow_error = needs("pyarrow.parquet", "export"), needs("pyarrow", "export").ArrowException
-    open_bytes(path).close()  # what cannot be read says so itself
-    try:
-        with parquet.ParquetFile(path) as file:
-            yield file
-    # Pyarrow's words for what is damaged; NotImplementedError is that for a type or a codec that it does not know.
-    except (arrow_error, NotImplementedError, OSError, OverflowError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: not Parquet: {str(error).strip()}") from None
+    with open_bytes(path) as opened:  # what cannot be read says so itself
+        try:
+            with parquet.ParquetFile(opened) as file:
+                yield file
+        # Pyarrow's words for what is damaged; NotImplementedError is that for a type or a codec that it does not know.
+        except (arrow_error, NotImplementedError, OSError, OverflowError, UnicodeDecodeError) as error:
+            raise ValueError(f"{path}: not Parquet: {str(error).strip()}") from None
 
 
 def _cells(pa: Any, column: Any) -> Cells:

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shutil
 import unicodedata
 import warnings
 
@@ -34,6 +35,8 @@ def logdir(tmp_path, monkeypatch):
             writer.add_hparams({ODD: ODD, "lr": 0.1 * (1 + number), "long": LONG}, {ODD: 1.0})
             writer.add_event(Event(step=5, session_log=SessionLog(status=1, checkpoint_path=ODD, msg=ODD)))
             writer.add_event(Event(step=6, log_message={"level": 40, "message": ODD}))
+    for copy in "ab":
+        shutil.copytree(tmp_path / "runs" / f"{RUN}1", tmp_path / "copies" / f"{RUN}{copy}")
     for path in (tmp_path / "runs" / f"{RUN}0").iterdir():
         with open(path, "ab") as file:
             file.write(b"damaged")
@@ -43,7 +46,12 @@ def logdir(tmp_path, monkeypatch):
 FORMS = {
     "audit": [["audit", "runs"], ["audit", "runs", "--format", "github"], ["audit", "{0}"], ["audit", "runs", ODD]],
     "clip-advice": [["clip-advice", "{0}"]],
-    "compare": [["compare", "runs"], ["compare", "runs", "--metric", ODD], ["compare", "runs", "--by", ODD]],
+    "compare": [
+        ["compare", "runs"],
+        ["compare", "runs", "--metric", ODD],
+        ["compare", "runs", "--by", ODD],
+        ["compare", "copies"],
+    ],
     "convert": [
         ["convert", "runs", "x.csv"],
         ["convert", "runs", "mlruns"],

@@ -1,57 +1,54 @@
-"""Many runs and many tags, in every command that takes a directory: no file stays open, and it takes no more memory."""
+"""Many steps, tags and runs, and a long hole, in every command: no file stays open, and memory stays within a bound.
 
-import json
-
-import pytest
-from helpers import run
-
-resource = pytest.importorskip("resource")
-pytestmark = pytest.mark.only_on_disks(reason="what is counted are open files of a disk")
-
-COMMANDS = [
-    ["ls", "runs"],
-    ["verify", "runs"],
-    ["audit", "runs"],
-    ["compare", "runs"],
-    ["diff", "runs", "runs"],
-    ["show", "runs/r0"],
-    ["tail", "runs/r0"],
-    ["dump", "runs/r0"],
-    ["export", "runs", "out.csv"],
-    ["export", "runs", "dataset"],
-    ["convert", "runs", "mlruns"],
-    ["reduce", "runs", "-o", "reduced"],
-    ["repair", "runs", "-o", "repaired"],
-    ["thin", "runs", "--every", "2", "-o", "thinned"],
-    ["keep", "runs", "--tags", "loss", "-o", "kept"],
-    ["rename", "runs", "loss", "lost", "-o", "renamed"],
-]
-PROGRAM = """
-import contextlib, io, json, os, resource, sys
-from summaries.cli import main
-from summaries.tools import convert
-
-os.chdir(sys.argv[2])
-RUNS, TAGS, FILES, MORE_MIB = 120, 300, 64, 150
-with open("a.csv", "w") as table:
-    print("run,tag,step,value", file=table)
-    for number in range(RUNS):
-        print(f"r{number},loss,1,0.5", file=table)
-    for number in range(TAGS):
-        print(f"r0,tag{number},1,0.5", file=table)
-main(["--version"])
-resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
-assert convert("a.csv", "runs").runs == RUNS
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-said = io.StringIO()
-with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-    statuses = [main(command) for command in json.loads(sys.argv[1])]
-assert set(statuses) <= {0, 1}, (statuses, said.getvalue()[-2000:])
-assert "Traceback" not in said.getvalue()
-more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10
-assert more < MORE_MIB, f"{more} MiB more"
+`python -m benchmarks.big` does the same at full size: 10,000,000 steps, 100,000 tags, 100,000 runs, 4 GiB.
 """
 
+import pytest
+from benchmarks.big import COMMANDS, SERVERS, SHAPES, WITHOUT_RUNS
+from helpers import run
 
-def test_more_runs_than_files_may_be_open(tmp_path):
-    run("-c", PROGRAM, json.dumps(COMMANDS), tmp_path)
+from summaries.cli.program import command_names
+
+pytest.importorskip("resource")
+pytestmark = pytest.mark.only_on_disks(reason="what is counted are open files of a disk")
+
+PROGRAM = """
+import contextlib, os, resource, sys
+from benchmarks.big import COMMANDS, SHAPES, arguments
+from summaries.cli import main
+
+os.chdir(sys.argv[1])
+shape, *sizes, most_mib = sys.argv[2], *map(int, sys.argv[3:])
+FILES = 64
+peaks = []
+for size in sizes:
+    os.makedirs(f"{size}/out")
+    SHAPES[shape][0](f"{size}/runs", size)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
+    for name, form in COMMANDS.items():
+        with open("said", "w+") as said, contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            status = main(arguments(form, f"{size}/runs", f"{size}/out"))
+            said.seek(max(0, said.tell() - 2000))
+            end = said.read()
+        assert status in (0, 1), (name, status, end)
+    peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+print(peaks)
+assert peaks[1] - peaks[0] < most_mib, peaks
+"""
+SIZES = {  # few of them, many of them, and how much more memory the latter may take, in MiB
+    "steps": (1000, 100_000, 110),
+    "tags": (50, 1000, 40),
+    "runs": (10, 200, 40),
+    "1g": (1 << 20, 64 << 20, 20),
+}
+
+
+def test_every_command_is_here():
+    there = {form[0] for form in COMMANDS.values()}
+    assert there | SERVERS | WITHOUT_RUNS == set(command_names())
+    assert set(SIZES) <= set(SHAPES)
+
+
+@pytest.mark.parametrize("shape", SIZES)
+def test_what_is_many_takes_a_bound_of_memory_and_of_open_files(tmp_path, shape):
+    run("-c", PROGRAM, tmp_path, shape, *SIZES[shape])

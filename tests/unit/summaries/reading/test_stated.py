@@ -1,5 +1,6 @@
 """What runs state of their hyperparameters, and where."""
 
+import glob
 import json
 import math
 
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from summaries import SummaryWriter, read_run
-from summaries.reading.stated import configuration, from_name, parsed, stated
+from summaries.reading.stated import beside, configuration, from_name, parsed, stated
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,22 @@ def test_runs_are_grouped_by_what_was_stated_on_purpose_and_by_what_is_asked_for
 def test_a_file_that_is_no_configuration_states_nothing(tmp_path, content):
     run = write(tmp_path, files={"args.json": content, "hparams.yaml": content})
     assert stated(".", run) == {}
+
+
+@pytest.mark.only_on_disks(reason="a link")
+@pytest.mark.parametrize("link", ["args.json", ".hydra"])
+def test_a_link_states_nothing(tmp_path, monkeypatch, link):
+    """Who unpacks a run from elsewhere would show his own files in its hyperparameters."""
+    (tmp_path / "mine").mkdir()
+    for name in ("mine/args.json", "mine/config.yaml"):
+        (tmp_path / name).write_text('{"auth": "secret"}')
+    run = write(tmp_path / "run")
+    (tmp_path / "run" / link).symlink_to(tmp_path / ("mine" if link == ".hydra" else "mine/args.json"))
+    monkeypatch.chdir(tmp_path / "run")
+    (name,) = glob.glob("*tfevents*")
+    for read in (run, read_run("."), read_run(name)):
+        assert stated("", read) == {}
+    assert beside(str(tmp_path / "run")) == beside("") == {}
 
 
 def test_a_directory_with_the_name_of_a_file_states_nothing(tmp_path):

@@ -105,6 +105,31 @@ def test_a_damaged_entry_is_ignored(store, cached, tmp_path, damage, more):
     assert read(cached) == DATA + more
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="only POSIX tells who may write to a directory")
+def test_a_directory_that_others_may_write_to_is_not_used(store, cached, tmp_path, caplog):
+    """What they had put there would be read in place of the file."""
+    read(cached)
+    (entry,) = (tmp_path / "cache").iterdir()
+    planted = entry.read_bytes()
+    (tmp_path / "cache").chmod(0o777)
+    store.requests.clear()
+    unused = CachedStorage(store, str(tmp_path / "cache"))
+    assert caplog.messages == [f"files are not kept in {tmp_path / 'cache'}: others may write to {tmp_path / 'cache'}"]
+    assert read(unused) == DATA
+    assert store.reads
+    assert entry.read_bytes() == planted
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root gives files away")
+def test_an_entry_of_another_user_is_not_read(store, cached, tmp_path):
+    read(cached)
+    (entry,) = (tmp_path / "cache").iterdir()
+    os.chown(entry, 12345, -1)
+    store.requests.clear()
+    assert read(cached) == DATA
+    assert store.reads
+
+
 def test_an_item_is_read_from_the_cache_and_does_not_fill_it(store, cached, tmp_path):
     (file,) = cached.discover(PATH)
     with file.open() as opened:

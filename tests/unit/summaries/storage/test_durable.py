@@ -254,6 +254,31 @@ def test_a_failure_leaves_what_was_there(here, monkeypatch, call):
     assert os.listdir() == ["file"]
 
 
+def write_too_much(path):
+    """In a block: a file that is open tells that the disk is full, and not where."""
+    with open(path if not os.path.isdir(path) else os.path.join(path, "file"), "wb") as file:
+        file.write(b"x" * 5000)
+
+
+@posix
+@pytest.mark.parametrize("output", [new_file, new_directory])
+def test_a_full_disk_is_told_with_the_name_of_the_output(here, output):
+    import resource
+    import signal
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, before[1]))
+        with pytest.raises(OSError, match="too large") as raised, output("a/new") as path:
+            write_too_much(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert raised.value.filename == str(here / "a" / "new")
+    assert os.listdir("a") == []
+
+
 @posix
 @pytest.mark.parametrize(
     ("modes", "want"),

@@ -152,13 +152,39 @@ def test_a_directory_is_no_event_file_to_open(run):
     assert str(raised.value) == f"[Errno 21] Is a directory: {str(run)!r}"
 
 
-@pytest.mark.parametrize("read", [read_run, read_logdir, lambda path: list(runs_below(path).values())])
-def test_a_link_to_nowhere_is_not_passed_over(run, read):
-    """It may have been an event file: who reads the run hears of it."""
-    os.symlink("nowhere", run / NAME)
+READING = [read_run, lambda path: read_logdir(path)["."], lambda path: runs_below(path)["."]]
+
+
+@pytest.mark.parametrize("read", READING)
+@pytest.mark.parametrize("target", ["nowhere", "\x1b.tfevents", "/dev/null/nowhere"])
+def test_a_link_to_nowhere_is_told_and_the_files_beside_it_are_read(run, read, target, caplog):
+    os.symlink(target, run / "\x1b.tfevents")
+    assert len(read(run).scalars["gradients/global_norm"]) == 100
+    path = str(run / "\x1b.tfevents")
+    assert caplog.messages == [f"a link to nowhere is passed over: {path!r}"]
+
+
+def test_a_run_of_links_to_nowhere_costs_the_runs_beside_it_nothing(run):
+    (run / "left").mkdir()
+    os.symlink("nowhere", run / "left" / NAME)
+    assert list(read_logdir(run)) == ["."]
+    assert list(runs_below(run)) == ["."]
+
+
+def test_a_link_to_nowhere_does_not_end_a_dump(run, capsys):
+    os.symlink("nowhere", run / "a.tfevents")
+    assert main(["dump", str(run)]) == 2
+    dumped = capsys.readouterr()
+    assert dumped.err == f"gradledger: No such file or directory: {str(run / 'a.tfevents')!r}\n"
+    assert len(dumped.out.splitlines()) > 100
+
+
+@pytest.mark.parametrize("read", READING)
+def test_where_there_are_only_links_to_nowhere_reading_ends_with_the_error_of_one(tmp_path, read):
+    os.symlink("nowhere", tmp_path / NAME)
     with pytest.raises(FileNotFoundError) as raised:
-        read(run)
-    assert str(raised.value) == f"[Errno 2] No such file or directory: {str(run / NAME)!r}"
+        read(tmp_path)
+    assert str(raised.value) == f"[Errno 2] No such file or directory: {str(tmp_path / NAME)!r}"
 
 
 def test_a_link_to_nowhere_costs_a_follower_and_an_audit_nothing(run):

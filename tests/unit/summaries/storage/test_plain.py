@@ -10,9 +10,12 @@ from summaries.storage.plain import (
     create_text,
     files_below,
     is_directory,
+    open_below,
     open_bytes,
+    open_database,
     open_text,
     text_below,
+    text_of,
 )
 
 
@@ -63,6 +66,46 @@ def test_links_and_pipes_are_told_and_not_read(tmp_path):
             text_below(path)
     with pytest.raises(OSError, match="regular file"):
         open_bytes(str(tmp_path / "pipe"))
+
+
+OPENED = {
+    "text": lambda path: open_text(path).close(),
+    "text below": text_below,
+    "text of": text_of,
+    "bytes": lambda path: open_bytes(path).close(),
+    "bytes below": lambda path: open_below(path).close(),
+    "a database": lambda path: open_database(path).__enter__(),
+}
+
+
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="this system cannot open what is in an opened directory")
+@pytest.mark.parametrize("opened", OPENED.values(), ids=OPENED)
+@pytest.mark.parametrize("swapped", ["run/files/a", "run/files", "run"])
+def test_a_link_that_is_put_in_the_place_of_what_was_listed_is_not_followed(tmp_path, opened, swapped):
+    for top in ("place", "secret"):
+        (tmp_path / top / "run" / "files").mkdir(parents=True)
+        (tmp_path / top / "run" / "files" / "a").write_text(top)
+    (tmp_path / "link").symlink_to("place")
+    with at_hand(str(tmp_path / "link")) as place:
+        (path,) = (os.path.join(folder, name) for folder, _, names in files_below(place + "/") for name in names)
+        (tmp_path / "place" / swapped).rename(tmp_path / "gone")
+        (tmp_path / "place" / swapped).symlink_to(tmp_path / "secret" / swapped)
+        with pytest.raises(OSError, match=r"symbolic links|Not a directory") as raised:
+            opened(path)
+        assert raised.value.filename == path
+
+
+def test_what_is_converted_may_be_a_link_itself_and_lie_behind_others(tmp_path):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "x.csv").write_text("content")
+    (tmp_path / "link").symlink_to("a")
+    (tmp_path / "file").symlink_to("link/b/x.csv")
+    for given in ("file", "link/b", "link"):
+        with at_hand(str(tmp_path / given)) as place:
+            below = [os.path.join(folder, name) for folder, _, names in files_below(place) for name in names]
+            for path in below or [place]:
+                with open_text(path) as file:
+                    assert file.read() == "content"
 
 
 def test_files_below_are_sorted_and_may_be_left_out(tmp_path):

@@ -162,6 +162,22 @@ def test_what_was_not_sent_at_the_end_is_sent_by_the_next_writer(store, hanging,
     assert not kept.exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="only POSIX tells who may write to a directory")
+@pytest.mark.filterwarnings("ignore:up to 1 events")
+def test_what_others_may_have_put_among_the_unsent_is_not_sent(store, hanging, tmp_path):
+    writer = SummaryWriter("memory://runs/others", flush_secs=1000)
+    writer.add_scalar("loss", 1.0, 1)
+    hanging.set()
+    close_at_last(writer._run_file)
+    hanging.clear()
+    (kept,) = (tmp_path / "cache" / "unsent").rglob("*tfevents*")
+    kept.parent.chmod(0o777)
+    with SummaryWriter("memory://runs/others"):
+        pass
+    assert points(store, "/runs/others") == []
+    assert kept.exists()
+
+
 def test_writers_that_share_host_process_and_second(store, monkeypatch):
     monkeypatch.setattr("summaries.storage.names.counter", itertools.repeat(0))
     monkeypatch.setattr("summaries.storage.names._random_of", lambda _: os.urandom(6).hex())

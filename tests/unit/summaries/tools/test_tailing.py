@@ -93,6 +93,20 @@ def test_a_record_that_has_only_begun_is_no_fault(tmp_path):
     assert told == []
 
 
+@pytest.mark.only_on_disks(reason="a link")
+@pytest.mark.parametrize("follow", [False, True])
+def test_a_link_to_nowhere_is_told_once_and_the_files_beside_it_are_read(tmp_path, follow):
+    (tmp_path / NAME).write_bytes(WHOLE)
+    (tmp_path / f"{NAME}.link").symlink_to("nowhere")
+    told = []
+    tailed = Tailed([tmp_path], follow=follow, on_trouble=told.append)
+    assert len(tailed.look()) == 3
+    with (tmp_path / NAME).open("ab") as file:
+        file.write(losses([0.5], first=3))
+    assert steps(tailed.look()) == [("loss", 3, 0.5)]
+    assert [error.filename for error in told] == [str(tmp_path / f"{NAME}.link")]
+
+
 def test_a_run_that_was_replaced_begins_again(tmp_path):
     (tmp_path / NAME).write_bytes(WHOLE)
     tailed = Tailed([tmp_path], follow=True)
