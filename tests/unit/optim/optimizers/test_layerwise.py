@@ -132,3 +132,19 @@ def test_every_engine_takes_the_same_steps(name):
             paths.append(variables)
     for key in SHAPES:
         np.testing.assert_allclose(paths[0][key].value, paths[1][key].value, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("kernels", ["plain", "compiled"])
+@pytest.mark.parametrize("bound", [None, 0.5])
+@pytest.mark.parametrize("name", MATRIX)
+def test_the_gradient_is_reported_as_given(name, bound, kernels):
+    """Whether a pass of the step has measured it, or one for the report alone."""
+    with using(kernels):
+        variables, given = fresh(np.float32), gradients(1, np.float32)[0]
+        given["w"][0, :2] = 0.0
+        optimizer = MATRIX[name]() if bound is None else optim.clip_gradients_by_norm(MATRIX[name](), bound)
+        report = run(optimizer, variables, [given, given], report=True)
+    for variable, g in zip(report.variables, given.values(), strict=True):
+        assert variable.gradient_norm == pytest.approx(np.linalg.norm(g), rel=1e-6)
+        assert (variable.gradient_zeros, variable.gradient_nonfinite) == (np.count_nonzero(g == 0), 0)
+        assert variable.weight_norm == pytest.approx(np.linalg.norm(variables[variable.name].value), rel=1e-6)
