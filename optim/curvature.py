@@ -151,6 +151,8 @@ def step_of(optimizer: Optimizer, grads_and_vars: Pairs) -> list[tuple[NDArray[A
     >>> [(step, variable)] = step_of(optimizer, [(np.array([2.0]), w)])
     >>> step.round(6)
     array([0.5])
+
+    References: Cohen et al. 2022, https://arxiv.org/abs/2207.14484
     """
     found: list[tuple[NDArray[Any], Variable]] = []
     for gradient, variable in grads_and_vars:

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["MuonOptimizer"]
 
 _PROBES = 16  # vectors that estimate the orthogonality residual: it costs 1 % of the iteration for a matrix of 1,000
-_RATES = {
-    "original": lambda rows, columns: math.sqrt(max(1, rows / columns)),
-    "match_rms_adamw": lambda rows, columns: 0.2 * math.sqrt(max(rows, columns)),
-}
+_ADJUSTMENTS = ("original", "match_rms_adamw")
 
 
 class MuonOptimizer(Optimizer):
@@ -89,9 +86,9 @@ class MuonOptimizer(Optimizer):
             rules.GRADIENT_DESCENT, learning_rate, name, use_locking, kept=("momentum",),
             weight_decay=weight_decay, momentum=momentum,
         )  # fmt: skip
-        if adjust_lr_fn not in (None, *_RATES):
-            raise ValueError(f"adjust_lr_fn must be one of {', '.join(_RATES)} or None, got {adjust_lr_fn!r}")
-        update.shape_rate = _RATES[adjust_lr_fn or "original"]
+        if adjust_lr_fn not in (None, *_ADJUSTMENTS):
+            raise ValueError(f"adjust_lr_fn must be one of {', '.join(_ADJUSTMENTS)} or None, got {adjust_lr_fn!r}")
+        update.as_adamw = adjust_lr_fn == "match_rms_adamw"
         update.nesterov = nesterov
         update.coefficients = tuple(checks.constant("ns_coefficients", x, checks.finite) for x in ns_coefficients)
         if len(update.coefficients) != 3:  # noqa: PLR2004 - of a quintic without even powers
@@ -106,7 +103,7 @@ class _MuonUpdate(LayerwiseUpdate):
     coefficients: tuple[float, ...] = ()
     iterations = 5
     least = 1e-7
-    shape_rate = staticmethod(_RATES["original"])
+    as_adamw = False
 
     def start(self, variable: Variable, slot: str) -> NDArray[Any]:
         if variable.value.ndim != 2:  # noqa: PLR2004 - a matrix
@@ -128,8 +125,8 @@ class _MuonUpdate(LayerwiseUpdate):
                 "momentum_cosine": float(np.vdot(layer.gradient, momentum))
                 / (norm([layer.gradient]) * norm([momentum]) or math.inf),
             }
-        factor = self.shape_rate(*layer.value.shape)
-        direction *= factor
+        rows, columns = layer.value.shape
+        direction *= 0.2 * math.sqrt(max(rows, columns)) if self.as_adamw else math.sqrt(max(1, rows / columns))
         direction += values["weight_decay"] * layer.value
         return Move(direction, {"learning_rate": rate}, seen)
 

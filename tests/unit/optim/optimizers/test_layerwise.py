@@ -1,5 +1,8 @@
 """An update of whole layers: how it takes dense, sparse, clipped and narrow gradients, what it reports, and saves."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from engines import using
@@ -15,7 +18,7 @@ MATRIX = {
     "soap": lambda: optim.SoapOptimizer(0.1, precondition_frequency=2),
 }
 OTHERS = {
-    "adagrad_da": lambda: optim.ProximalAdagradOptimizer(0.1),
+    "proximal_adagrad": lambda: optim.ProximalAdagradOptimizer(0.1),
     "adamax": lambda: optim.AdaMaxOptimizer(0.1),
     "ademamix": lambda: optim.AdEMAMixOptimizer(0.1, warmup_steps=5),
     "amsgrad": lambda: optim.AMSGradOptimizer(0.1),
@@ -56,6 +59,19 @@ def test_saved_and_resumed_bit_for_bit(name, tmp_path):
     run(resumed, after, steps[5:])
     assert {key: v.value.tobytes() for key, v in after.items()} == {
         key: v.value.tobytes() for key, v in straight.items()
+    }
+
+
+@pytest.mark.parametrize("name", {**MATRIX, **OTHERS})
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda state: pickle.loads(pickle.dumps(state))])  # noqa: S301 - its own
+def test_a_copy_goes_on_alike(name, copied):
+    steps, variables, optimizer = gradients(6), fresh(), {**MATRIX, **OTHERS}[name]()
+    run(optimizer, variables, steps[:3])
+    other_optimizer, others = copied((optimizer, variables))
+    for each, of_each in ((optimizer, variables), (other_optimizer, others)):
+        run(each, of_each, steps[3:])
+    assert {key: v.value.tobytes() for key, v in variables.items()} == {
+        key: v.value.tobytes() for key, v in others.items()
     }
 
 
