@@ -21,8 +21,9 @@ constants were chosen on eight others.
 A spike is a loss of ten times the median of the last 100; it is over when the loss has been within three times that for
 20 steps. It is announced by an alarm that begins between 100 and 10 steps ahead of it. An alarm is false if
 the loss does not come to three times its median within 100 steps; if it does, but not to ten times, it was a small
-spike, and counts for nothing: an oscillation at the edge of stability is never far from one. The aim was 90 % at one
-false alarm in 10,000 steps; the table says how far it goes, and so GL508 is a note.
+spike, and counts for nothing: an oscillation at the edge of stability is never far from one. Who counts these as false,
+too, adds the last column. The aim was 90 % at one false alarm in 10,000 steps; the table says how far it goes, and so
+GL508 is a note.
 
 RMS_t is the largest of any layer, above StableAdamW's 2.3 ([arXiv 2304.13013](https://arxiv.org/abs/2304.13013)). The
 norm is three times its median. The CUSUM sums how many standard deviations, less one, the log of the loss is above its

@@ -46,3 +46,15 @@ def test_they_are_logged_where_asked_for(tmp_path):
     with SummaryWriter(str(tmp_path / "without")) as writer:
         optim.with_summaries(optim.AdamOptimizer(0.1), writer).apply_gradients([(np.float32([1.0, -2.0]), w)])
     assert not [tag for tag in read_run(writer.path).scalars if tag.startswith("optimizer/")]
+
+
+def test_radam():
+    """Whose ε is added to the root before the correction."""
+    random, w = np.random.default_rng(0), optim.Variable(np.ones((7, 3)), name="w")
+    optimizer = optim.RAdamOptimizer(0.1, epsilon=1e-3)
+    for _ in range(3):
+        g = random.normal(size=(7, 3))
+        report = optimizer.apply_gradients([(g, w)], diagnostics=True)
+    slots = (optimizer.get_slot(w, slot).value for slot in "mv")
+    want = by_definition(g, *slots, 3, epsilon=1e-3 / np.sqrt(1 - 0.999**3))
+    assert report.variables[0].seen == pytest.approx(want)
