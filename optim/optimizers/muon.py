@@ -10,6 +10,7 @@ import numpy as np
 
 from optim import checks, rules
 from optim.kernels.measure import norm
+from optim.optimizers.diagnostics import some_rows
 from optim.optimizers.driver import Optimizer
 from optim.optimizers.layerwise import Layer, LayerwiseUpdate, Move, run_rule
 
@@ -39,7 +40,7 @@ class MuonOptimizer(Optimizer):
     Only matrices have one: train other variables with another optimizer. A sparse gradient counts as a dense one.
 
     With diagnostics, a report has the residual of orthogonality, :math:`\lVert O O^T - 1 \rVert_F / \sqrt n` for n ≤ m,
-    estimated from 16 vectors, and the cosine between gradient and momentum.
+    estimated from 16 vectors, and the cosine between gradient and momentum, of a large matrix from some of its rows.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.
@@ -120,10 +121,10 @@ class _MuonUpdate(LayerwiseUpdate):
         direction = _orthogonal(wanted, self.coefficients, self.iterations, self.least)
         seen = {}
         if diagnosed:
+            g, m = some_rows(layer.gradient), some_rows(momentum)
             seen = {
                 "orthogonality_residual": _residual(direction),
-                "momentum_cosine": float(np.vdot(layer.gradient, momentum))
-                / (norm([layer.gradient]) * norm([momentum]) or math.inf),
+                "momentum_cosine": float(np.vdot(g, m)) / (norm([g]) * norm([m]) or math.inf),
             }
         rows, columns = layer.value.shape
         direction *= 0.2 * math.sqrt(max(rows, columns)) if self.as_adamw else math.sqrt(max(1, rows / columns))

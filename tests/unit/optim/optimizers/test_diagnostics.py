@@ -58,3 +58,23 @@ def test_radam():
     slots = (optimizer.get_slot(w, slot).value for slot in "mv")
     want = by_definition(g, *slots, 3, epsilon=1e-3 / np.sqrt(1 - 0.999**3))
     assert report.variables[0].seen == pytest.approx(want)
+
+
+@pytest.mark.parametrize(
+    ("make", "what"), [(optim.AdafactorOptimizer, "rank_one_error"), (optim.MuonOptimizer, "momentum_cosine")]
+)
+def test_a_large_matrix_is_judged_by_some_of_its_rows(make, what):
+    """Nearly as by all: here by one in eighteen."""
+    random, w = np.random.default_rng(0), optim.Variable(np.ones((600, 200)), name="w", dtype=np.float32)
+    optimizer = make(1e-3)
+    g, h = (random.normal(size=(600, 200)).astype(np.float32) for _ in range(2))
+    optimizer.apply_gradients([(g, w)])
+    seen = optimizer.apply_gradients([(h, w)], diagnostics=True).variables[0].seen[what]
+    if what == "momentum_cosine":
+        momentum = optimizer.get_slot(w, "momentum").value
+        want = np.sum(h * momentum) / np.linalg.norm(h) / np.linalg.norm(momentum)
+    else:
+        square = np.float64(h) ** 2
+        rank_one = square.mean(1, keepdims=True) * square.mean(0) / square.mean()
+        want = np.linalg.norm(square - rank_one) / np.linalg.norm(square)
+    assert seen == pytest.approx(want, rel=0.05)
