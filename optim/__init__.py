@@ -10,14 +10,14 @@
   NumPy, on several threads. `clip` holds the clipping functions.
 - In `optimizers`, an `Update` applies a rule to Variables, the `Optimizer` drives its steps, and wrappers transform
   them. `schedules` computes learning rates from the step. `moving_average` averages variables.
-- `curvature` looks at the loss around the variables.
+- `curvature` looks at the loss around the variables; `forecast` foretells spikes of it.
 - `integrations` puts GradientMonitor into other people's training loops. `demo` is what `gradledger demo` runs.
 - `telemetry` measures a step and logs it. `checkpoints` saves the state of variables, optimizers and averages, and
   restores it. `queues` feeds data from threads, and stops them.
 
-Imports point down only: demo, integrations, curvature, optimizers, moving_average, graph and queues, autodiff and
-checkpoints, clip and schedules, variable, telemetry and recording, kernels, rules, checks. Only `telemetry`, `graph`,
-`integrations` and `demo` use `summaries`; `kernels` keeps compiled code in the same place, and
+Imports point down only: demo, integrations, forecast, curvature, optimizers, moving_average, graph and queues,
+autodiff and checkpoints, clip and schedules, variable, telemetry and recording, kernels, rules, checks. Only
+`telemetry`, `graph`, `integrations` and `demo` use `summaries`; `kernels` keeps compiled code in the same place, and
 `summaries.foreign_arrays` converts the arrays of other libraries.
 
 Settings: GRADLEDGER_NUM_THREADS (or `set_num_threads`) is the number of threads within a step, by default one for each
@@ -36,7 +36,7 @@ from summaries.lazy import lazy
 if TYPE_CHECKING:
     __version__: str
     from optim import autodiff as autodiff, checkpoints as checkpoints, clip as clip, curvature as curvature
-    from optim import graph as graph
+    from optim import forecast as forecast, graph as graph
     from optim import integrations as integrations, kernels as kernels, moving_average as moving_average
     from optim import optimizers as optimizers, queues as queues, recording as recording, rules as rules
     from optim import schedules as schedules, telemetry as telemetry, variable as variable
@@ -130,7 +130,7 @@ else:
     __all__, __getattr__, __dir__ = lazy(
         __name__,
         {
-            "": "autodiff checkpoints clip curvature graph integrations kernels moving_average "
+            "": "autodiff checkpoints clip curvature forecast graph integrations kernels moving_average "
             "optimizers queues recording rules schedules telemetry variable",
             "autodiff.backward": "AggregationMethod",
             "autodiff.gradients": "GradientTape gradients stop_gradient",

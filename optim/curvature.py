@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Pairs = Sequence[tuple[Any, Variable]]
 
-__all__ = ["critical_sharpness", "curvature_along", "gradient_noise_scale", "step_of"]
+__all__ = ["critical_sharpness", "curvature_along", "gradient_noise_scale", "moved", "preconditioner", "step_of"]
 
 _WIDEST = 30  # doublings of the rate, or halvings: beyond, a step would be lost in rounding
 
@@ -64,7 +64,7 @@ def critical_sharpness(
     here = _number(loss)
 
     def rises(at: float) -> bool:
-        with _moved(directions, -at):
+        with moved(directions, -at):
             return not _number(loss) <= here  # NaN is a rise
 
     if rises(rate):
@@ -125,9 +125,9 @@ def curvature_along(gradients: Callable[[], Sequence[Any]], directions: Pairs, r
         return math.nan
     h = reach * weights / size
     slope = _dot(arrays, gradients())
-    with _moved(directions, h):
+    with moved(directions, h):
         ahead = [np.array(gradient, np.float64) for gradient in gradients()]
-    with _moved(directions, -h):
+    with moved(directions, -h):
         behind = [np.array(gradient, np.float64) for gradient in gradients()]
     bend = (_dot(arrays, ahead) - _dot(arrays, behind)) / (2 * h)
     return bend / slope if slope else math.nan
@@ -151,17 +151,23 @@ def step_of(optimizer: Optimizer, grads_and_vars: Pairs) -> list[tuple[NDArray[A
     >>> [(step, variable)] = step_of(optimizer, [(np.array([2.0]), w)])
     >>> step.round(6)
     array([0.5])
+
+    References: Cohen et al. 2022, https://arxiv.org/abs/2207.14484
     """
-    values, t = optimizer.update.hyperparameters(), optimizer.update.steps
     found: list[tuple[NDArray[Any], Variable]] = []
     for gradient, variable in grads_and_vars:
-        second = optimizer.get_slot(variable, "v")
-        if second is None or "beta2" not in values or not t:
-            found.append((np.asarray(gradient), variable))
-            continue
-        corrected = second.value / (1 - values["beta2"] ** t)
-        found.append((np.asarray(gradient) / (np.sqrt(corrected) + values["epsilon"]), variable))
+        divisor = preconditioner(optimizer, variable)
+        found.append((np.asarray(gradient) if divisor is None else np.asarray(gradient) / divisor, variable))
     return found
+
+
+def preconditioner(optimizer: Optimizer, variable: Variable) -> NDArray[Any] | None:
+    """What Adam divides by, an array of the variable's shape; None for an optimizer without m and v, or no step yet."""
+    values, t, second = optimizer.update.hyperparameters(), optimizer.update.steps, optimizer.get_slot(variable, "v")
+    if second is None or "beta2" not in values or not t:
+        return None
+    divisor: NDArray[Any] = np.sqrt(second.value / (1 - values["beta2"] ** t)) + values["epsilon"]
+    return divisor
 
 
 def gradient_noise_scale(
@@ -205,7 +211,8 @@ def gradient_noise_scale(
 
 
 @contextlib.contextmanager
-def _moved(directions: Pairs, by: float) -> Iterator[None]:
+def moved(directions: Pairs, by: float) -> Iterator[None]:
+    """A context in which the variables are moved by so many times these directions."""
     kept = [variable.value.copy() for _, variable in directions]
     try:
         for direction, variable in directions:

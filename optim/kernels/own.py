@@ -48,6 +48,15 @@ def has_numba() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
+@cache
+def _has_many_registers() -> bool:
+    """Whether the processor is of the level for which kernels that come compiled measure all arrays at once."""
+    from llvmlite.binding import get_host_cpu_features  # noqa: PLC0415 - comes with numba
+
+    features = get_host_cpu_features()
+    return all(features.get(f"avx512{part}", False) for part in ("f", "dq", "cd", "bw", "vl"))
+
+
 def _make(rule: Rule, dtype: str, report: bool) -> None:
     with _making:
         if (rule, dtype, report) not in _made:
@@ -61,7 +70,7 @@ def _compiled(rule: Rule, dtype: str, report: bool) -> tuple[Function, Any] | No
 
         from optim.kernels.writing import written  # noqa: PLC0415
 
-        run = written(rule, dtype, report)
+        run = written(rule, dtype, report, at_once=report and _has_many_registers())
         _log.warning("compiling the kernel %s, once per process", name)
         run.compile((types.CPointer(types.int64),))
         (code,) = run.overloads.values()

@@ -9,6 +9,7 @@ import numpy as np
 
 from optim import checks, rules
 from optim.kernels.measure import norm
+from optim.optimizers.diagnostics import some_rows
 from optim.optimizers.driver import Optimizer
 from optim.optimizers.layerwise import Layer, LayerwiseUpdate, Move
 
@@ -36,7 +37,7 @@ class AdafactorOptimizer(Optimizer):
     empty for others, as row_var and col_var are for it. A sparse gradient counts as a dense one.
 
     With diagnostics, a report has the rank-one error: how far g² is from the outer product of its means, relative to
-    its norm.
+    its norm; of a large matrix, in some of its rows.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.
@@ -98,7 +99,7 @@ class _AdafactorUpdate(LayerwiseUpdate):
         size = max(values["epsilon2"], _rms(layer.value)) * min(rate, 1 / math.sqrt(t))
         kept = 1 - t ** values["beta2_decay"]
         square = g * g
-        seen = {"rank_one_error": _rank_one_error(square)} if diagnosed and g.ndim == 2 else {}  # noqa: PLR2004
+        seen = {"rank_one_error": _rank_one_error(some_rows(square))} if diagnosed and g.ndim == 2 else {}  # noqa: PLR2004
         variance = _averaged(layer.slots, square, kept, least)
         direction = g / np.sqrt(np.maximum(variance, least * least))
         direction *= size / max(1.0, _rms(direction) / values["d"])

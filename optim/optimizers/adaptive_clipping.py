@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AdaptiveClipping", "adaptive_clipping_fn"]
 
+_LARGEST = math.log(math.nextafter(math.inf, 0.0))  # whose exponential is finite
+
 
 def adaptive_clipping_fn(
     std_factor: float = 2.0,
@@ -37,7 +39,8 @@ def adaptive_clipping_fn(
     .. math:: b = \exp(\mu + k \sigma), \qquad g \leftarrow g \, e^{\mu} / n \text{ if } n \ge b
 
     where μ and σ are moving averages of the logarithm of the norm n and of its deviation, which have taken in n. So
-    what is above the bound is scaled down to the average, not to the bound.
+    what is above the bound is scaled down to the average, not to the bound. Gradients whose norm is not finite pass as
+    they are, and the averages ignore them: TF1's are not finite from then on.
 
     Args:
         std_factor: k; at least 0.
@@ -69,6 +72,14 @@ class AdaptiveClipping:
         norm: of the last gradients, before clipping.
         bound: the last bound.
         clipped: whether they were scaled.
+
+    >>> clip = adaptive_clipping_fn(1.0, decay=0.9)
+    >>> [round(float(clip([(np.array([norm]), "w")])[0][0][0]), 3) for norm in (1.0, 1.0, 1.0, 100.0)]
+    [1.0, 1.0, 1.0, 1.585]
+    >>> clip.clipped, round(clip.bound, 3)
+    (True, 6.31)
+
+    References: tf.contrib.layers.adaptive_clipping_fn
     """
 
     def __init__(
@@ -95,9 +106,11 @@ class AdaptiveClipping:
             grads_and_vars: pairs (gradient, variable); a gradient may be None or IndexedSlices. Not modified.
         """
         pairs = list(grads_and_vars)
-        self.norm = global_norm([gradient for gradient, _ in pairs])
+        self.norm, self.clipped = global_norm([gradient for gradient, _ in pairs]), False
+        if not math.isfinite(self.norm):
+            return pairs
         mean, deviation = self._take_in(math.log(self.norm + self._epsilon))
-        self.bound = min(math.exp(mean + self._factor * deviation), self._most)
+        self.bound = min(math.exp(min(mean + self._factor * deviation, _LARGEST)), self._most)
         self.clipped = not self.norm < self.bound
         scale = math.exp(mean) / self.norm if self.clipped and self.norm else 1.0
         return [(None if g is None else _times(g, scale), variable) for g, variable in pairs]

@@ -34,7 +34,8 @@ class _ScaledGradients(Transformation):
     """Scales each gradient by itself: copies are made of those that are scaled."""
 
     def take(self, step: Step, onward: Callable[[Step], StepReport]) -> StepReport:
-        _ = step.global_norm  # before clipping
+        if not math.isfinite(step.global_norm):  # before clipping
+            step.known_nonfinite = step.nonfinite
         step.measured = True
         clip, step.clip = step.clip, AS_IT_IS
         clipped = [self._scaled(gradient, clip) for gradient in step.gradients]
@@ -195,7 +196,7 @@ class _ByUnit(_ScaledGradients):
             units, clipped = units + over.size, clipped + int(over.sum())
             if over.any():
                 scale = np.where(over, bounds / np.where(over, sizes, 1), 1).astype(compute_dtype(values.dtype))
-                values = (values * scale).astype(values.dtype)
+                values = np.asarray((values * scale).astype(values.dtype))  # of one number, NumPy makes no array
                 gradient = IndexedSlices(values, gradient.indices, gradient.dense_shape) if sparse else values  # noqa: PLW2901
             kept.append(gradient)
         step.clipped |= clipped > 0

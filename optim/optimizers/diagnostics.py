@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
     from optim.optimizers.step import Step
 
-__all__ = ["Sample", "see_adam"]
+__all__ = ["Sample", "see_adam", "some_rows"]
 
 _ELEMENTS = 1 << 15  # of all variables, and no more than
 _SHARE = 50  # one in so many of them, but
 _LEAST = 64  # of each
 _LINE = 16  # elements that lie together: 64 bytes of float32
+_ROWS = 32  # of a matrix, at least
 
 
 class Sample:
@@ -73,6 +74,11 @@ def _taken(arrays: Sequence[NDArray[Any]], parts: Sequence[tuple[int, int]]) -> 
         flat = array.reshape(-1)
         taken.append(flat[: size // _LINE * _LINE].reshape(-1, _LINE)[::every].reshape(-1) if every else flat)
     return np.concatenate(taken, dtype=np.float64, casting="unsafe") if taken else np.empty(0)
+
+
+def some_rows(matrix: NDArray[Any]) -> NDArray[Any]:
+    """A copy of some tens of a matrix's rows, evenly over it; the matrix itself if it has no more."""
+    return np.ascontiguousarray(matrix[:: max(1, len(matrix) // _ROWS)])
 
 
 def see_adam(step: Step, sample: Sample, power1: float, power2: float, epsilon: float) -> None:

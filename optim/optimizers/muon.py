@@ -10,6 +10,7 @@ import numpy as np
 
 from optim import checks, rules
 from optim.kernels.measure import norm
+from optim.optimizers.diagnostics import some_rows
 from optim.optimizers.driver import Optimizer
 from optim.optimizers.layerwise import Layer, LayerwiseUpdate, Move, run_rule
 
@@ -24,10 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["MuonOptimizer"]
 
 _PROBES = 16  # vectors that estimate the orthogonality residual: it costs 1 % of the iteration for a matrix of 1,000
-_RATES = {
-    "original": lambda rows, columns: math.sqrt(max(1, rows / columns)),
-    "match_rms_adamw": lambda rows, columns: 0.2 * math.sqrt(max(rows, columns)),
-}
+_ADJUSTMENTS = ("original", "match_rms_adamw")
 
 
 class MuonOptimizer(Optimizer):
@@ -42,7 +40,7 @@ class MuonOptimizer(Optimizer):
     Only matrices have one: train other variables with another optimizer. A sparse gradient counts as a dense one.
 
     With diagnostics, a report has the residual of orthogonality, :math:`\lVert O O^T - 1 \rVert_F / \sqrt n` for n ≤ m,
-    estimated from 16 vectors, and the cosine between gradient and momentum.
+    estimated from 16 vectors, and the cosine between gradient and momentum, of a large matrix from some of its rows.
 
     Args:
         learning_rate: η; a number, a Variable, or a callable of no arguments.
@@ -89,9 +87,9 @@ class MuonOptimizer(Optimizer):
             rules.GRADIENT_DESCENT, learning_rate, name, use_locking, kept=("momentum",),
             weight_decay=weight_decay, momentum=momentum,
         )  # fmt: skip
-        if adjust_lr_fn not in (None, *_RATES):
-            raise ValueError(f"adjust_lr_fn must be one of {', '.join(_RATES)} or None, got {adjust_lr_fn!r}")
-        update.shape_rate = _RATES[adjust_lr_fn or "original"]
+        if adjust_lr_fn not in (None, *_ADJUSTMENTS):
+            raise ValueError(f"adjust_lr_fn must be one of {', '.join(_ADJUSTMENTS)} or None, got {adjust_lr_fn!r}")
+        update.as_adamw = adjust_lr_fn == "match_rms_adamw"
         update.nesterov = nesterov
         update.coefficients = tuple(checks.constant("ns_coefficients", x, checks.finite) for x in ns_coefficients)
         if len(update.coefficients) != 3:  # noqa: PLR2004 - of a quintic without even powers
@@ -106,7 +104,7 @@ class _MuonUpdate(LayerwiseUpdate):
     coefficients: tuple[float, ...] = ()
     iterations = 5
     least = 1e-7
-    shape_rate = staticmethod(_RATES["original"])
+    as_adamw = False
 
     def start(self, variable: Variable, slot: str) -> NDArray[Any]:
         if variable.value.ndim != 2:  # noqa: PLR2004 - a matrix
@@ -123,13 +121,13 @@ class _MuonUpdate(LayerwiseUpdate):
         direction = _orthogonal(wanted, self.coefficients, self.iterations, self.least)
         seen = {}
         if diagnosed:
+            g, m = some_rows(layer.gradient), some_rows(momentum)
             seen = {
                 "orthogonality_residual": _residual(direction),
-                "momentum_cosine": float(np.vdot(layer.gradient, momentum))
-                / (norm([layer.gradient]) * norm([momentum]) or math.inf),
+                "momentum_cosine": float(np.vdot(g, m)) / (norm([g]) * norm([m]) or math.inf),
             }
-        factor = self.shape_rate(*layer.value.shape)
-        direction *= factor
+        rows, columns = layer.value.shape
+        direction *= 0.2 * math.sqrt(max(rows, columns)) if self.as_adamw else math.sqrt(max(1, rows / columns))
         direction += values["weight_decay"] * layer.value
         return Move(direction, {"learning_rate": rate}, seen)
 

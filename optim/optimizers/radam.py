@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optim.optimizers.base import Update
+from optim.optimizers.diagnostics import see_adam
 from optim.optimizers.driver import Optimizer
 from optim.rules import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from optim.optimizers.base import Hyperparameter
+    from optim.optimizers.diagnostics import Sample
+    from optim.optimizers.step import Step
 
 __all__ = ["RAdamOptimizer"]
 
@@ -96,6 +99,11 @@ class _RAdamUpdate(Update):
             "decay": rate * decay if self.decoupled else 0.0,
         }
         return super().formula_numbers({**values, **numbers}, dtype)
+
+    def diagnose(self, step: Step, sample: Callable[[], Sample]) -> None:
+        values, t = step.hyperparameters, self.steps + 1
+        power2 = values["beta2"] ** t
+        see_adam(step, sample(), values["beta1"] ** t, power2, values["epsilon"] / math.sqrt(1 - power2))
 
 
 def _rectified(beta2: float, t: int) -> float:

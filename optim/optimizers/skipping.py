@@ -44,6 +44,8 @@ def skip_nonfinite_steps(optimizer: Optimizer, max_in_a_row: int = 10) -> Optimi
     (True, 1, array([0., 0.], dtype=float32))
     >>> optimizer.skipped_steps, optimizer.skipped_in_a_row
     (1, 1)
+
+    References: Micikevicius et al. 2018, https://arxiv.org/abs/1710.03740
     """
     return wrapped(optimizer, _SkipNonfinite, max_in_a_row)
 

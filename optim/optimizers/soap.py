@@ -134,7 +134,7 @@ class _SoapUpdate(LayerwiseUpdate):
         conditions = [1.0]
         for side in _SIDES:
             if slots[side].size:
-                values, vectors = np.linalg.eigh(slots[side])
+                values, vectors = _eigen(slots[side])
                 slots[f"{side}_basis"][...] = vectors[:, ::-1]
                 conditions.append(_condition(values))
         slots["basis"][...] = 0.0, max(conditions), 1.0
@@ -151,6 +151,13 @@ class _SoapUpdate(LayerwiseUpdate):
         run_rule(rules.MOVING_AVERAGE, turned * turned, [s], [beta2])
         step = _turned(m, slots) * (root / (1 - beta1**t)) / (np.sqrt(s) + values["epsilon"])
         return _turned(step, slots, back=True)
+
+
+def _eigen(factor: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Eigenvalues, rising, and vectors; NaN, as any other state, if the factor is not finite."""
+    if not np.isfinite(factor).all():
+        return np.full(len(factor), np.nan), np.full_like(factor, np.nan)
+    return np.linalg.eigh(factor)
 
 
 def _take_in(g: NDArray[Any], slots: Mapping[str, NDArray[Any]], values: Mapping[str, float]) -> None:

@@ -45,6 +45,7 @@ class Step:
         skipped: whether the step changes nothing.
         applied: whether the variables have been updated.
         known_norm: the global norm if it has been computed; an update that measures it sets it.
+        known_nonfinite: what `nonfinite` was before the gradients were changed; None if they were not.
         diagnosed: whether the report includes `seen`.
         seen: what the optimizer's theory says of each variable: name → float64[variables], NaN where it says nothing.
         clipping: what an adaptive clipping saw, by name.
@@ -63,6 +64,7 @@ class Step:
     skipped: bool = False
     applied: bool = False
     known_norm: float | None = None
+    known_nonfinite: int | None = None
     diagnosed: bool = False
     seen: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     clipping: dict[str, float] = field(default_factory=dict)
@@ -92,8 +94,8 @@ class Step:
 
     @property
     def nonfinite(self) -> int:
-        """The number of elements of the gradients that are NaN or infinite."""
-        return measure.count_nonfinite(self.arrays)
+        """The number of elements of the gradients that are NaN or infinite; before any clipping."""
+        return measure.count_nonfinite(self.arrays) if self.known_nonfinite is None else self.known_nonfinite
 
     @property
     def nonfinite_variables(self) -> list[Variable]:

@@ -131,18 +131,19 @@ class _LARSUpdate(LayerwiseUpdate):
 
 class _LambUpdate(LayerwiseUpdate):
     def move(self, layer: Layer, values: Mapping[str, float], *, diagnosed: bool) -> Move:
-        direction = adam_direction(layer, values, self.steps + 1)
+        direction, measured = adam_direction(layer, values, self.steps + 1)
         direction += values["weight_decay"] * layer.value
         weights, moved = norm([layer.value]), norm([direction])
         ratio = weights / moved if weights > 0 and moved > 0 else 1.0
-        return Move(direction, {"learning_rate": values["learning_rate"] * ratio}, {"trust_ratio": ratio})
+        rate = values["learning_rate"] * ratio
+        return Move(direction, {"learning_rate": rate}, {"trust_ratio": ratio}, measured)
 
 
-def adam_direction(layer: Layer, values: Mapping[str, float], t: int) -> Any:
-    """Adam's corrected m over the root of its corrected s, plus ε, after it has updated both slots."""
+def adam_direction(layer: Layer, values: Mapping[str, float], t: int) -> tuple[Any, Any]:
+    """Adam's corrected m over the root of its corrected s, plus ε, after it has updated both slots; and the stats."""
     beta1, beta2 = values["beta1"], values["beta2"]
     root = (1 - beta2**t) ** 0.5
     direction = np.zeros_like(layer.gradient)
     numbers = [-root / (1 - beta1**t), beta1, beta2, values["epsilon"] * root]
-    run_rule(rules.ADAM, layer.gradient, [direction, layer.slots["m"], layer.slots["v"]], numbers)
-    return direction
+    arrays = [direction, layer.slots["m"], layer.slots["v"]]
+    return direction, run_rule(rules.ADAM, layer.gradient, arrays, numbers, report=layer.measures)

@@ -73,8 +73,16 @@ def extend_with_decoupled_weight_decay(base_optimizer: type[Optimizer]) -> type[
             report: StepReport = super().apply_gradients(*args, **kwargs)
             return report
 
+        def __reduce__(self) -> tuple[Any, ...]:  # pickle does not find a class that a function has made
+            return _empty, (base_optimizer,), self.__dict__
+
     Extended.__name__ = Extended.__qualname__ = f"{base_optimizer.__name__}WithWeightDecay"
     return Extended
+
+
+def _empty(base_optimizer: type[Optimizer]) -> Optimizer:
+    extended = extend_with_decoupled_weight_decay(base_optimizer)
+    return extended.__new__(extended)
 
 
 class _Decay(Transformation):

@@ -70,7 +70,7 @@ class ZClip:
     def __call__(self, norm: float) -> float:
         """The bound for a step, which takes in its norm: the least norm that would be clipped, if it is not to be.
 
-        It is infinite in the first steps, and for a norm that is not finite.
+        It is infinite in the first steps, for a norm that is not finite, and while all norms so far were 0.
         """
         self.z = math.nan
         if not math.isfinite(norm):
@@ -79,10 +79,12 @@ class ZClip:
             self._begin(norm)
             return math.inf
         deviation = math.sqrt(self.variance)
-        self.z = (norm - self.mean) / deviation if deviation else math.copysign(math.inf, norm - self.mean)
+        above = norm - self.mean
+        self.z = above / deviation if deviation else math.copysign(math.inf, above) if above else 0.0
         bound = self.mean + self._threshold * deviation
         if self.z > self._threshold:
             bound = self.mean + self._threshold**2 * deviation / self.z
+        bound = bound or math.inf
         taken = min(norm, bound)
         self.mean = self._alpha * self.mean + (1 - self._alpha) * taken
         self.variance = self._alpha * self.variance + (1 - self._alpha) * (taken - self.mean) ** 2

@@ -14,6 +14,13 @@ from labelled.collapses import (
     unshuffled,
     validation_stands_still,
 )
+from labelled.diagnostics import (
+    epsilon_too_large,
+    iteration_too_short,
+    prodigy_stands_still,
+    spike_foretold,
+    stale_before_spike,
+)
 from labelled.healthy import cosine, linear_to_zero, norms, telemetry, validation_follows
 from labelled.runs import columns, decay, lognormal, noisy
 
@@ -362,6 +369,8 @@ FAULTS = [
     ("GL501", ratio_falls_with_the_rate),
     ("GL502", slot_nan), ("GL502", negative_second_moment),
     ("GL503", slot_stuck),
+    ("GL508", spike_foretold), ("GL509", epsilon_too_large), ("GL510", stale_before_spike),
+    ("GL511", iteration_too_short), ("GL512", prodigy_stands_still),
     ("GL505", update_before_spike), ("GL506", entropy_collapses), ("GL506", policy_stands_still),
     ("GL504", rate_zero), ("GL504", rate_drops_to_zero), ("GL504", rate_negative), ("GL504", rate_nan),
     ("GL504", rate_jumps), ("GL504", rate_jumps_in_cosine), ("GL504", rate_glitch),

@@ -1,6 +1,7 @@
 """Healthy runs of many kinds, in which the audit must find nothing: see `runs.py`."""
 
 import numpy as np
+from labelled.diagnostics import diagnosed, resumed_prodigy
 from labelled.runs import columns, decay, lognormal, noisy
 
 
@@ -358,4 +359,5 @@ HEALTHY = [
     validation_plateaus, validation_wanders, validation_is_flat_and_smoothed, smoothed, unlogged_restarts,
     value_learning, adversaries, scale_is_found, frozen_group,
     norms, norm_warms_up, norm_falls_with_loss, half_precision, telemetry,
+    diagnosed, resumed_prodigy,
 ]  # fmt: skip

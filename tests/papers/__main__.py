@@ -6,7 +6,7 @@ from pathlib import Path
 
 from helpers import ROOT
 
-from papers import convergence, edge, heavy_tails, marginal, spikes
+from papers import convergence, edge, forecasts, heavy_tails, marginal, spikes
 
 PAGE = Path(ROOT) / "docs/papers.md"
 HEAD = """\
@@ -20,7 +20,7 @@ which settings are ours.
 
 def main():
     sections = []
-    for module in (edge, spikes, convergence, marginal, heavy_tails):
+    for module in (edge, spikes, forecasts, convergence, marginal, heavy_tails):
         began = time.monotonic()
         for section in module.sections():
             sections.append(section)

@@ -90,12 +90,16 @@ class Section:
         text: what was run, and which settings are ours.
         rows: (what, the paper's number, ours, whether ours is as it should be).
         figures: the figures.
+        columns: what the numbers of a row are.
+        more: another table, or text, below the rows.
     """
 
     title: str
     text: str
     rows: list
     figures: list = field(default_factory=list)
+    columns: tuple = ("paper", "here")
+    more: str = ""
 
     @property
     def holds(self):
@@ -104,7 +108,7 @@ class Section:
 
     def markdown(self):
         """The section's text."""
-        table = ["| | paper | here |", "|---|--:|--:|"]
+        table = [f"| | {' | '.join(self.columns)} |", "|---|--:|--:|"]
         table += [
             f"| {what} | {theirs} | {ours}{'' if right else ' (not reproduced)'} |"
             for what, theirs, ours, right in self.rows
@@ -113,4 +117,6 @@ class Section:
             f"![{figure.y} over {figure.x}: {', '.join(c.name for c in figure.curves)}](papers/{figure.name}.svg)"
             for figure in self.figures
         ]
-        return "\n\n".join([f"## {self.title}", self.text.strip(), "\n".join(table), *pictures])
+        return "\n\n".join(
+            [f"## {self.title}", self.text.strip(), "\n".join(table), *filter(None, [self.more]), *pictures]
+        )

@@ -102,7 +102,7 @@ def about(words: str) -> list[str]:
     A word counts the more, the fewer symptoms have it. Endings do not count, nor do small words.
 
     >>> about("why did my loss spike")
-    ['GL302', 'GL505']
+    ['GL302', 'GL505', 'GL508', 'GL510']
     >>> about("exploding gradients")
     ['GL402', 'GL712', 'GL404', 'GL501']
     """

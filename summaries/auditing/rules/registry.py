@@ -16,7 +16,7 @@ from summaries.auditing.rules.losses import (
     validations,
     waves,
 )
-from summaries.auditing.rules.optimizers import dead_rates, precursors, rates, updates
+from summaries.auditing.rules.optimizers import dead_rates, diagnostics, precursors, rates, updates
 from summaries.auditing.rules.rule import Rule
 from summaries.auditing.rules.timeline import incidents, pauses, steps
 
@@ -25,7 +25,8 @@ __all__ = ["BETWEEN_RANKS", "RULES"]
 _MODULES = (
     files, steps, pauses, incidents, moments, not_decreasing, overfitting, stalled, divergence, chance,
     unbounded, validations, parts, slow, waves, unstable, norms,
-    variables, histograms, clipping, updates, precursors, rates, dead_rates, policies, baseline, ranks, wiring,
+    variables, histograms, clipping, updates, precursors, rates, dead_rates, diagnostics, policies, baseline, ranks,
+    wiring,
 )  # fmt: skip
 
 RULES: dict[str, Rule] = dict(sorted(pair for module in _MODULES for pair in module.RULES.items()))

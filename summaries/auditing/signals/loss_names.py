@@ -68,7 +68,7 @@ _RL = _any(r"""
     rewards? episod\w+ rollouts? ep_(?:rew|ret|len) ep(?:rew|ret|len)\w* advantages? td_(?:loss|error) q_values?
     (?:average|mean|cumulative|discounted)_returns? (?:policy|actor|critic|value|vf|pg|qf)(?:_\w+)?_loss
     loss(?:es)?_(?:policy|actor|critic|value|surrogate) explained_variance approx_kl exploration_rate ent_coef
-    (?:avg|mean|average|max)_q epsilon replay_buffer\w*""")
+    (?:avg|mean|average|max)_q epsilon(?!_share) replay_buffer\w*""")
 _GAN = _any("discriminator w?gan_loss disc_loss d_loss loss_d")
 _VQ = _any("codebook commit commitment vq")  # the perplexity of a codebook should rise
 _CONTEXTS = (

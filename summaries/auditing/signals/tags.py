@@ -45,6 +45,11 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("slot_norm", rf"slots/(?P<slot>[^/]+)/norm/{_VARIABLE}"),
     ("slot_max", rf"slots/(?P<slot>[^/]+)/max/{_VARIABLE}"),
     ("slot_min", rf"slots/(?P<slot>[^/]+)/min/{_VARIABLE}"),
+    ("forecast_rise", r"optimizer/forecast_rise"),
+    ("epsilon_share", rf"optimizer/epsilon_share/{_VARIABLE}"),
+    ("gradient_rms", rf"optimizer/gradient_rms/{_VARIABLE}"),
+    ("orthogonality_residual", rf"optimizer/orthogonality_residual/{_VARIABLE}"),
+    ("distance", rf"optimizer/distance/{_VARIABLE}"),
     ("steps_per_second", r"(?:.*/)?(?:global_step|steps?|iters?|iterations?|batches)[_-]?(?:/|per_?)(?:sec|second|s)"),
     # clipping: OLMo's optim/clipping_rate; PPO's clip_fraction, of ratios, is recognized by other tags of the run
     ("clipped_fraction", rf"{_ANY}(?:clip(?:ping|ped)?_(?:rate|frac|fraction)|{_GRADIENT}_clip[_/]fraction)"),

@@ -1,1 +1,1 @@
-"""GL501 to GL505: the updates of variables, the slots of optimizers, and learning rates."""
+"""GL501 to GL512, without GL506: updates, slots, learning rates, and what an optimizer's theory says of its steps."""

@@ -1,4 +1,4 @@
-"""GL505: updates that grow before the loss does."""
+"""GL505 and GL508: what comes before the loss rises: updates that grow, and an oscillation that will."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
-RULES = Ruleset("update_norm", of_moments=True)
+RULES = Ruleset(of_moments=True)
 _NOTHING = np.empty(0, np.int64), np.empty(0)
 _FEWEST = 60  # points that show a level beside its noise
 
@@ -31,7 +31,7 @@ class UpdateSpikeFirstLimits(Limits):
     ahead: int = whole(10)  # points of the updates, at most
 
 
-@RULES.add("GL505", "update-spike-first", Severity.INFO, UpdateSpikeFirstLimits)
+@RULES.add("GL505", "update-spike-first", Severity.INFO, UpdateSpikeFirstLimits, needs=("update_norm",))
 def update_spike_first(run: Signals, limit: UpdateSpikeFirstLimits) -> Hits:
     """The norm of the updates jumps a few points before the loss does."""
     if run.moving_target or not run.of("update_norm"):
@@ -56,6 +56,34 @@ def update_spike_first(run: Signals, limit: UpdateSpikeFirstLimits) -> Hits:
             (series.step[pairs[0][0].first], series.step[pairs[-1][0].last]),
             {"points ahead": np.median(lags)},
             len(pairs),
+        )
+
+
+class SpikeForetoldLimits(Limits):
+    """The thresholds of spike-foretold."""
+
+    rise: float = above(1, 8.0)  # times the recent losses: what the oscillation alone will come to
+    within: int = whole(100)  # steps
+
+
+@RULES.add("GL508", "spike-foretold", Severity.INFO, SpikeForetoldLimits, needs=("forecast_rise",))
+def spike_foretold(run: Signals, limit: SpikeForetoldLimits) -> Hits:
+    """The oscillation that Adam makes itself is forecast to exceed the loss many times."""
+    for signal in run.of("forecast_rise"):
+        step, rise = signal.finite.step, signal.finite.value
+        high = np.flatnonzero(rise > limit.rise)
+        if not len(high):
+            continue
+        steps = step[high]
+        alarms = high[np.diff(steps, prepend=steps[0] - limit.within - 1) > limit.within]
+        at = int(alarms[0])
+        yield Hit(
+            f"from step {step[at]}, Adam's own oscillation is forecast to reach {rise[at]:.3g} times the loss"
+            f"{f'; {len(alarms)} such forecasts' if len(alarms) > 1 else ''}",
+            (signal.tag,),
+            steps,
+            {"rise": rise[at], "highest": rise.max(), "forecasts": len(alarms)},
+            len(alarms),
         )
 
 

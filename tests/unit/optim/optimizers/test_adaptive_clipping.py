@@ -51,6 +51,37 @@ def test_the_bound_of_a_step_that_is_not_clipped_is_where_clipping_begins():
     assert clip(2.0) == 4.5  # a mean of 2, and 2.5 deviations of 1
 
 
+def test_zclip_of_zeros():
+    """A history of zeros says nothing of the first gradient that is none."""
+    clip = optim.ZClip(warmup_steps=4)
+    assert [clip(0.0) for _ in range(6)] == [math.inf] * 6
+    assert clip(3.0) == math.inf
+    assert 0 < clip(2.0) < math.inf
+    even = optim.ZClip(warmup_steps=4)
+    assert [even(2.0) for _ in range(6)][4:] == [2.0, 2.0]
+    assert even.z == 0.0
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (0, 3)])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.usefixtures("each_engine")
+def test_a_number_and_an_empty_variable(name, dtype, shape):
+    w, optimizer = optim.Variable(np.ones(shape), name="w", dtype=dtype), FAMILY[name]()
+    for norm in NORMS:
+        optimizer.apply_gradients([(np.full(shape, norm, dtype), w)], report=True)
+    assert w.value.shape == shape
+    assert np.isfinite(w.value).all()
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_what_is_not_finite_is_counted_as_given(name):
+    w, optimizer = optim.Variable(np.ones((3, 2)), name="w", dtype=np.float32), FAMILY[name]()
+    g = np.ones((3, 2), np.float32)
+    g[1, 0] = np.nan
+    assert optimizer.apply_gradients([(g, w)], report=True).nonfinite == 1
+
+
 def test_adagc():
     """Wang et al. 2025, algorithm 1."""
     w = optim.Variable([0.0], name="w", dtype=np.float64)
@@ -131,6 +162,17 @@ def test_adaptive_clipping_fn_is_tf1s():
         ((got, name),) = clip([(np.array([norm]), "w")])
         assert got[0] == pytest.approx(norm if norm < bound else math.exp(mean))
         assert (name, clip.bound, clip.clipped) == ("w", pytest.approx(bound), norm >= bound)
+
+
+def test_adaptive_clipping_fn_forgets_what_is_not_finite():
+    clip, other = optim.adaptive_clipping_fn(), optim.adaptive_clipping_fn()
+    for norm in (1.0, math.inf, math.nan, 2.0, 1e300, 1e-300, 1e300):
+        ((got, _),) = clip([(np.array([norm]), "w")])
+        if math.isfinite(norm):
+            ((want, _),) = other([(np.array([norm]), "w")])
+            assert (got, clip.bound) == (want, other.bound)
+        else:
+            assert (str(got[0]), clip.clipped) == (str(norm), False)
 
 
 def test_adaptive_clipping_fn_follows_faster_at_first():

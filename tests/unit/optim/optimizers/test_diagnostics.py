@@ -46,3 +46,35 @@ def test_they_are_logged_where_asked_for(tmp_path):
     with SummaryWriter(str(tmp_path / "without")) as writer:
         optim.with_summaries(optim.AdamOptimizer(0.1), writer).apply_gradients([(np.float32([1.0, -2.0]), w)])
     assert not [tag for tag in read_run(writer.path).scalars if tag.startswith("optimizer/")]
+
+
+def test_radam():
+    """Whose ε is added to the root before the correction."""
+    random, w = np.random.default_rng(0), optim.Variable(np.ones((7, 3)), name="w")
+    optimizer = optim.RAdamOptimizer(0.1, epsilon=1e-3)
+    for _ in range(3):
+        g = random.normal(size=(7, 3))
+        report = optimizer.apply_gradients([(g, w)], diagnostics=True)
+    slots = (optimizer.get_slot(w, slot).value for slot in "mv")
+    want = by_definition(g, *slots, 3, epsilon=1e-3 / np.sqrt(1 - 0.999**3))
+    assert report.variables[0].seen == pytest.approx(want)
+
+
+@pytest.mark.parametrize(
+    ("make", "what"), [(optim.AdafactorOptimizer, "rank_one_error"), (optim.MuonOptimizer, "momentum_cosine")]
+)
+def test_a_large_matrix_is_judged_by_some_of_its_rows(make, what):
+    """Nearly as by all: here by one in eighteen."""
+    random, w = np.random.default_rng(0), optim.Variable(np.ones((600, 200)), name="w", dtype=np.float32)
+    optimizer = make(1e-3)
+    g, h = (random.normal(size=(600, 200)).astype(np.float32) for _ in range(2))
+    optimizer.apply_gradients([(g, w)])
+    seen = optimizer.apply_gradients([(h, w)], diagnostics=True).variables[0].seen[what]
+    if what == "momentum_cosine":
+        momentum = optimizer.get_slot(w, "momentum").value
+        want = np.sum(h * momentum) / np.linalg.norm(h) / np.linalg.norm(momentum)
+    else:
+        square = np.float64(h) ** 2
+        rank_one = square.mean(1, keepdims=True) * square.mean(0) / square.mean()
+        want = np.linalg.norm(square - rank_one) / np.linalg.norm(square)
+    assert seen == pytest.approx(want, rel=0.05)

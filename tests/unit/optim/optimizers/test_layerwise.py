@@ -1,5 +1,8 @@
 """An update of whole layers: how it takes dense, sparse, clipped and narrow gradients, what it reports, and saves."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from engines import using
@@ -15,7 +18,7 @@ MATRIX = {
     "soap": lambda: optim.SoapOptimizer(0.1, precondition_frequency=2),
 }
 OTHERS = {
-    "adagrad_da": lambda: optim.ProximalAdagradOptimizer(0.1),
+    "proximal_adagrad": lambda: optim.ProximalAdagradOptimizer(0.1),
     "adamax": lambda: optim.AdaMaxOptimizer(0.1),
     "ademamix": lambda: optim.AdEMAMixOptimizer(0.1, warmup_steps=5),
     "amsgrad": lambda: optim.AMSGradOptimizer(0.1),
@@ -56,6 +59,19 @@ def test_saved_and_resumed_bit_for_bit(name, tmp_path):
     run(resumed, after, steps[5:])
     assert {key: v.value.tobytes() for key, v in after.items()} == {
         key: v.value.tobytes() for key, v in straight.items()
+    }
+
+
+@pytest.mark.parametrize("name", {**MATRIX, **OTHERS})
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda state: pickle.loads(pickle.dumps(state))])  # noqa: S301 - its own
+def test_a_copy_goes_on_alike(name, copied):
+    steps, variables, optimizer = gradients(6), fresh(), {**MATRIX, **OTHERS}[name]()
+    run(optimizer, variables, steps[:3])
+    other_optimizer, others = copied((optimizer, variables))
+    for each, of_each in ((optimizer, variables), (other_optimizer, others)):
+        run(each, of_each, steps[3:])
+    assert {key: v.value.tobytes() for key, v in variables.items()} == {
+        key: v.value.tobytes() for key, v in others.items()
     }
 
 
@@ -132,3 +148,19 @@ def test_every_engine_takes_the_same_steps(name):
             paths.append(variables)
     for key in SHAPES:
         np.testing.assert_allclose(paths[0][key].value, paths[1][key].value, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("kernels", ["plain", "compiled"])
+@pytest.mark.parametrize("bound", [None, 0.5])
+@pytest.mark.parametrize("name", MATRIX)
+def test_the_gradient_is_reported_as_given(name, bound, kernels):
+    """Whether a pass of the step has measured it, or one for the report alone."""
+    with using(kernels):
+        variables, given = fresh(np.float32), gradients(1, np.float32)[0]
+        given["w"][0, :2] = 0.0
+        optimizer = MATRIX[name]() if bound is None else optim.clip_gradients_by_norm(MATRIX[name](), bound)
+        report = run(optimizer, variables, [given, given], report=True)
+    for variable, g in zip(report.variables, given.values(), strict=True):
+        assert variable.gradient_norm == pytest.approx(np.linalg.norm(g), rel=1e-6)
+        assert (variable.gradient_zeros, variable.gradient_nonfinite) == (np.count_nonzero(g == 0), 0)
+        assert variable.weight_norm == pytest.approx(np.linalg.norm(variables[variable.name].value), rel=1e-6)

@@ -58,3 +58,11 @@ def test_a_vector_is_adams():
 def test_a_frequency_is_positive():
     with pytest.raises(ValueError, match="precondition_frequency must be positive, got 0"):
         optim.SoapOptimizer(precondition_frequency=0)
+
+
+def test_a_factor_that_overflows_is_not_finite_and_no_error():
+    w = optim.Variable(np.ones((3, 2)), name="w", dtype=np.float32)
+    optimizer = optim.SoapOptimizer(0.1)
+    for _ in range(3):
+        optimizer.apply_gradients([(np.full((3, 2), 1e30, np.float32), w)])
+    assert np.isnan(w.value).all()

@@ -1,5 +1,8 @@
 """Weight decay as an extension: before the step, of all variables or of some, of rows if the gradient is sparse."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -39,3 +42,11 @@ def test_rows_of_a_sparse_gradient():
 def test_only_a_class_of_optimizers(wrong):
     with pytest.raises(TypeError, match="base_optimizer must be a class of optimizers, got"):
         optim.extend_with_decoupled_weight_decay(wrong)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])  # noqa: S301 - its own
+def test_it_can_be_copied(copied):
+    again = copied(MomentumW(0.5, 1.0, 0.0))
+    w = optim.Variable([1.0], name="w")
+    again.apply_gradients([(np.float32([0.0]), w)])
+    assert (w.value[0], isinstance(again, optim.MomentumOptimizer)) == (0.5, True)

@@ -202,6 +202,16 @@ THRESHOLDS = {
         "min_rise": (0.1, "a number of at least 0"),
         "ahead": (10, "a whole number of at least 1"),
     },
+    "GL508": {"rise": (8.0, "a number above 1"), "within": (100, "a whole number of at least 1")},
+    "GL509": {"share": (0.9, "a number from 0 to 1"), "min_points": (10, "a whole number of at least 2")},
+    "GL510": {
+        "rms": (2.3, "a number above 1"),
+        "ahead": (8, "a whole number of at least 1"),
+        "sigmas": (8.0, "a number above 0"),
+        "min_rise": (0.1, "a number of at least 0"),
+    },
+    "GL511": {"residual": (0.7, "a number above 0"), "min_points": (10, "a whole number of at least 2")},
+    "GL512": {"distance": (1e-05, "a number above 0"), "min_points": (50, "a whole number of at least 2")},
     "GL506": {
         "share": (0.05, "a number from 0 to 1"),
         "lost": (0.75, "a number from 0 to 1"),

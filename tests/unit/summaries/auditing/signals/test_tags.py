@@ -111,6 +111,11 @@ TAGS = {
     "slot_norm": ["slots/m/norm/w", "exp_avg/blocks.0.weight.norm", "l2_norm/moment/w"],
     "slot_max": ["slots/m/max/w", "exp_avg_sq/w.max"],
     "slot_min": ["exp_avg_sq/w.min"],
+    "forecast_rise": ["optimizer/forecast_rise"],
+    "epsilon_share": ["optimizer/epsilon_share/layer1/kernel"],
+    "gradient_rms": ["optimizer/gradient_rms/w"],
+    "orthogonality_residual": ["optimizer/orthogonality_residual/w"],
+    "distance": ["optimizer/distance/w"],
     "steps_per_second": ["train/global_step_per_sec", "global_step/sec", "steps_per_second"],
     "part_norm": ["grad_norm_g", "grad_norm_d", "train/grad_norm_critic"],  # VITS
     "reward": [
@@ -245,3 +250,11 @@ def test_own_patterns_come_first():
     assert table.meaning("train/loss") == Meaning("", judged=False)
     assert table.meaning("g@w") == Meaning("gradient_norm", "w")
     assert table.meaning("loss").role == "loss"
+
+
+def test_what_an_optimizers_theory_says_is_no_sign_of_reinforcement_learning():
+    """Its ε is not that of exploration."""
+    what = "update_rms gradient_rms epsilon_share momentum_cosine effective_rate trust_ratio rank_one_error distance"
+    table = TagTable(tags=["train/loss", *(f"optimizer/{each}/w" for each in what.split())])
+    assert (table.meaning("train/loss").role, table.moving_target) == ("loss", False)
+    assert TagTable(tags=["train/loss", "epsilon"]).meaning("train/loss").role == "auxiliary_loss"

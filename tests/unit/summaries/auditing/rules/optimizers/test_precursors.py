@@ -1,4 +1,4 @@
-"""GL505: updates that jump before the loss does, at the same time, or alone."""
+"""GL505: updates that jump before the loss does, at the same time, or alone. GL508: forecasts."""
 
 import numpy as np
 import pytest
@@ -28,3 +28,18 @@ def test_what_is_said():
 @pytest.mark.parametrize(("loss_at", "norm_at"), [(200, 200), (200, 205), (200, 100), (200, None), (None, 50)])
 def test_what_is_no_precursor(loss_at, norm_at):
     assert found(*([] if at is None else [at] for at in (loss_at, norm_at))) is None
+
+
+def foretold(*at):
+    rise = np.full(N, 0.01)
+    rise[list(at)] = 20.0
+    return audited.finding("GL508", train__loss=2 + 0.02 * NOISE[0], optimizer__forecast_rise=rise)
+
+
+def test_what_is_said_of_forecasts():
+    one = foretold(150, 151, 210, 320)
+    assert one.message == (
+        "from step 150, Adam's own oscillation is forecast to reach 20 times the loss; 2 such forecasts"
+    )
+    assert (one.steps, one.count, one.severity.name) == ((150, 320), 2, "INFO")
+    assert foretold() is None
