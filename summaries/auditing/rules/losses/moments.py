@@ -8,9 +8,9 @@ import numpy as np
 
 from summaries.auditing.claims import Level, Move
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.explanations import begins_with_a_setting, explained_by_rate, recur_as_restarts
 from summaries.auditing.rules.gradients import overflows
 from summaries.auditing.rules.losses.overfitting import overfitting
-from summaries.auditing.rules.losses.warm_restarts import explained_by_rate, recur_as_restarts
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.loss_names import LOSS_ROLES
 from summaries.auditing.statistics.course import typical, without_zeros
@@ -145,7 +145,10 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
             continue
         jumps = _excursions(series.value, limit)
         peaks = [
-            peak for peak in jumps.returned if not explained_by_rate(run, series, peak.first - jumps.reach, peak.top)
+            peak
+            for peak in jumps.returned
+            if not explained_by_rate(run, series, peak.first - jumps.reach, peak.top)
+            and not begins_with_a_setting(run, series, peak)
         ]
         if not peaks or recur_as_restarts(series.value, peaks):
             continue

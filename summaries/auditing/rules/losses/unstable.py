@@ -10,7 +10,7 @@ import numpy as np
 from summaries.auditing.claims import Level, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.divergence import loss_diverges
-from summaries.auditing.rules.losses.warm_restarts import explained_by_rate
+from summaries.auditing.rules.explanations import explained_by_rate, with_cause
 from summaries.auditing.rules.progress import rate_in_words, validations
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.objectives import on_the_axis_of
@@ -51,13 +51,18 @@ def unstable_training(run: Signals, limit: UnstableTrainingLimits) -> Hits:
         if own is not None and min(len(signal.finite), len(own.finite)) >= limit.min_points:
             hit = _relapses(run, signal, own, limit) or _swings(run, signal, own, limit)
             if hit is not None:
-                yield hit
+                yield _with_cause(run, hit, signal.finite)
                 return
     accuracies = [one for one in validations(run) if "acc" in one.tag.lower() and len(one.finite) >= limit.min_points]
     restless = (_restless(run, one) for one in accuracies if _is_restless(one, limit.accuracy * _best(one), 1.0))
     hit = next(restless, None) or (_rises(run, loss, limit) if validations(run) else None)
     if hit is not None:
-        yield hit
+        yield _with_cause(run, hit, loss.finite)
+
+
+def _with_cause(run: Signals, hit: Hit, series: Series) -> Hit:
+    rise = hit.message[0]
+    return with_cause(run, hit, series, rise.before.last, rise.after.last) if isinstance(rise, Shift) else hit
 
 
 def _best(accuracy: Signal) -> float:

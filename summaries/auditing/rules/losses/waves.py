@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.explanations import has_waves
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.statistics.descent import LEVELS, autocorrelation
 from summaries.robust import block_medians, sigma, stretch_medians
@@ -43,7 +44,7 @@ def epoch_waves(run: Signals, limit: WavesLimits) -> Hits:
         return
     like = autocorrelation(rest)
     period = _period(like, limit.alike)
-    if not period or like[1] < limit.smooth or sigma(rest) < limit.size or _is_of_a_rate(run, period, limit.alike):
+    if not period or like[1] < limit.smooth or sigma(rest) < limit.size or has_waves(run, series, period, limit.alike):
         return
     if not _rises(series.value, period, sigma(rest)):
         return
@@ -82,9 +83,3 @@ def _rises(value: Floats, period: int, scatter: float) -> bool:
     parts = stretch_medians(value, min(int(_PARTS * periods), len(value)))
     rises = np.diff(np.log(np.maximum(parts, np.finfo(float).tiny)))
     return bool(rises[rises > 0].sum() > scatter * periods)
-
-
-def _is_of_a_rate(run: Signals, period: int, alike: float) -> bool:
-    """Whether a learning rate has such waves."""
-    rates = (signal.finite.value for signal in run.of("learning_rate"))
-    return any(autocorrelation(rate)[period] > alike for rate in rates if len(rate) > 2 * period)
