@@ -180,7 +180,8 @@ def with_cause(run: Signals, hit: Hit, series: Series, first: int, last: int) ->
     if rises and max(sum(rises), *rises) >= _EXPLAINED * (value[top] - value[low]):
         cause = max(inside, key=lambda one: one.rise)
         learnt = float(block_medians(value[: low + 1], _LEVELS).max()) - float(value[low])
-        explained = value[top] - value[low] < _UNDONE * learnt or _is_made_good(value, cause)
+        until = min((one.before for one in inside if one.before > cause.after), default=n)
+        explained = value[top] - value[low] < _UNDONE * learnt or _is_made_good(value, cause, until)
     else:
         found = [one for one in found if one.before <= low + near]
         if not found:
@@ -223,10 +224,10 @@ def _change(setting: Setting, series: Series, first: int, last: int) -> _Change:
     return _Change(setting, first, last, before, after, float(rise))
 
 
-def _is_made_good(value: Floats, change: _Change) -> bool:
-    """Whether a curve falls after a change by a good part of the jump there, or had no time to."""
+def _is_made_good(value: Floats, change: _Change, until: int) -> bool:
+    """Whether a curve falls after a change, and until another, by a good part of the jump there, or had no time to."""
     n, few = len(value), _FEW[len(value) < _SHORT]
-    rest = value[change.after :]
+    rest = value[change.after : until]
     fell = median(rest[:few]) - median(rest[-max(len(rest) // 10, few) :])
     return fell >= _MADE_GOOD * change.rise or len(rest) < _FRESH * n
 

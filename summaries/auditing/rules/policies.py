@@ -14,7 +14,7 @@ from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_
 from summaries.auditing.statistics.course import trend_between, typical
 from summaries.auditing.statistics.descent import Descent
 from summaries.reading.series import Series
-from summaries.robust import block_medians, blocks, changes, median, sigma
+from summaries.robust import OF_MEDIAN, block_medians, blocks, changes, median, sigma
 from summaries.words import beside
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _TREND = 4  # levels from the best one on, in which a trend can show
 _KEPT = 0.5  # of the range of a reward: what has been learnt, and is kept
 _RARE, _NEAR = 1e-3, 20  # of the updates; points of a reward on each side of one
 _FAR = 3  # standard deviations of a random walk, or of a level
+_MOST = 0.5  # of a sparse reward: so many are nothing
 _LARGE = 0.3  # of a positive reward
 _MANY = 10  # times `min_rewards`: enough to show that a reward falls from the start
 _SURE = 2.0  # standard deviations of a trend by chance
@@ -105,8 +106,9 @@ def _is_learnt(run: Signals, since: int) -> bool:
     if signal is None or signal.meaning.role != "reward" or len(signal.finite) < _TREND:
         return False
     series = signal.finite
-    level, error = block_medians(series.value, _LEVELS), _FAR * signal.descent.error
-    kept = max(_KEPT * (level.max() - level.min()), error)
+    level = block_medians(series.value, _LEVELS)
+    error = max(signal.descent.error, OF_MEDIAN * signal.descent.jitter * np.sqrt(len(level) / len(series)))
+    kept = max(_KEPT * (level.max() - level.min()), _FAR * error)
     rose = level[-1] - level.min() >= kept and level.argmax() > level.argmin()
     falls = trend_between(series, since, int(series.step[-1])) < -_SURE
     return bool(rose and not falls)
@@ -213,7 +215,7 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         (signal.tag,),
         series.step,
         {"first third": first.value, "last third": last.value},
-        severity=Severity.WARNING,
+        severity=Severity.INFO if np.mean(value == 0) > _MOST else Severity.WARNING,  # a sparse one may yet be found
     )
 
 

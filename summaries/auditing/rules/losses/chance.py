@@ -10,6 +10,7 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.not_decreasing import loss_not_decreasing
 from summaries.auditing.rules.progress import is_early, rate_in_words
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.auditing.statistics.course import bend
 from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
 from summaries.robust import median
 
@@ -64,8 +65,14 @@ def guessing(run: Signals, limit: GuessingLimits) -> Hits:
         signal.tags,
         series.step,
         {"first": first.value, "last": last.value, "classes": classes},
-        severity=None if sure else Severity.INFO,
+        severity=None if sure and not _begins(curve) else Severity.INFO,
     )
+
+
+def _begins(curve: Descent) -> bool:
+    """Whether a curve falls faster at its end: below all before it, by more than their error."""
+    fell = float(curve.level[:-1].min() - curve.level[-1])
+    return fell > SURE * bend(curve.level[:-1]) and curve.straightness > 1 / _STRAIGHT
 
 
 def _classes(level: float, near: float) -> int:

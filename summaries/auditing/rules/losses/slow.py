@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +43,7 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
         if objective is None or min(len(series), len(objective.finite)) < limit.min_points:
             continue
         slow = Descent(_by_the_rate(run, series))
-        if not (_is_slow(slow, limit) and _falls_by_little(objective.descent, limit)):
+        if not (_is_slow(slow, signal.descent.error, limit) and _falls_by_little(objective.descent, limit)):
             continue
         n = len(series)
         part = max(n // len(slow.level), 1)
@@ -57,10 +58,17 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
         return
 
 
-def _is_slow(curve: Descent, limit: SlowLearningLimits) -> bool:
+def _is_slow(curve: Descent, error: float, limit: SlowLearningLimits) -> bool:
     """Whether a curve is a straight line that has come down by little, and by more than its noise."""
-    is_straight = limit.straight <= curve.straightness <= limit.bends
+    is_straight = limit.straight <= curve.straightness <= limit.bends and _is_surely_straight(curve, error, limit)
     return curve.trend < -SURE and is_straight and _falls_by_little(curve, limit)
+
+
+def _is_surely_straight(curve: Descent, error: float, limit: SlowLearningLimits) -> bool:
+    """Whether the second half falls as fast as the first, even if it is less than it seems by the error of a level."""
+    middle, error = len(curve.level) // 2, error * math.sqrt(2)
+    first, second = curve.level[0] - curve.level[middle], curve.level[middle] - curve.level[-1]
+    return bool(second - error >= limit.straight / 2 * (first + error))
 
 
 def _falls_by_little(curve: Descent, limit: SlowLearningLimits) -> bool:

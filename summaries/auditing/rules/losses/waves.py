@@ -20,6 +20,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("loss")
 _PARTS = 4  # of a period: enough to see it rise and fall
+_GROWS = 4  # times as large in the last third as in the first: no waves of data
 _PERIODS = 6  # at least: fewer may be restarts of a rate that is not logged
 
 
@@ -49,9 +50,13 @@ def epoch_waves(run: Signals, limit: WavesLimits) -> Hits:
     if not _rises(series.value, period, sigma(rest)):
         return
     steps = int(np.median(np.diff(series.step))) * period
+    first, *_, last = (sigma(part) for part in np.array_split(rest, 3))
+    size, why = f"{sigma(rest):.0%}", "the data come in the same order in every epoch, unshuffled"
+    if last > _GROWS * first:
+        size = f"{first:.1%} in the first third, and {last:.0%} in the last"
+        why = "the training swings, as with a rate that is too high, or gradients that are never set to zero"
     yield Hit(
-        f"{signal.tag} goes up and down every {steps} steps, by {sigma(rest):.0%} of its level: the data"
-        " come in the same order in every epoch, unshuffled",
+        f"{signal.tag} goes up and down every {steps} steps, by {size} of its level: {why}",
         signal.tags,
         series.step,
         {"period": steps, "autocorrelation": like[period], "scatter": sigma(rest)},
