@@ -14,6 +14,7 @@ import numpy as np
 
 from summaries.auditing.claims import Move
 from summaries.auditing.findings import Severity
+from summaries.auditing.signals.objectives import on_the_axis_of
 from summaries.auditing.statistics.descent import LEVELS, autocorrelation
 from summaries.robust import block_medians, changes, median, sigma
 
@@ -160,7 +161,7 @@ class _Change(NamedTuple):
 
 
 def with_cause(run: Signals, hit: Hit, series: Series, first: int, last: int) -> Hit:
-    """What was found of a curve that rises from one step to another, with the setting that explains it, or is its cause.
+    """What was found of a curve that rises between two steps, with the setting that explains it, or is its cause.
 
     If changes of settings explain the rise, it is no fault, and what was found is a note.
 
@@ -174,14 +175,15 @@ def with_cause(run: Signals, hit: Hit, series: Series, first: int, last: int) ->
     value, n = series.value, len(series)
     low, top = np.searchsorted(series.step, (first, last)).tolist()
     near = max(_slack(n), int(_AT_ONCE * n))
-    found = list(_changes(run, series, low - near, top))
+    found = [one for one in _changes(run, series, low - near, top) if one.claim.holds(one.setting.series)]
     inside = [one for one in found if one.after >= low - _slack(n)]
     rises = [max(one.rise, 0.0) for one in inside]
     if rises and max(sum(rises), *rises) >= _EXPLAINED * (value[top] - value[low]):
         cause = max(inside, key=lambda one: one.rise)
         learnt = float(block_medians(value[: low + 1], _LEVELS).max()) - float(value[low])
         until = min((one.before for one in inside if one.before > cause.after), default=n)
-        explained = value[top] - value[low] < _UNDONE * learnt or _is_made_good(value, cause, until)
+        at_once = cause.last == cause.first + 1
+        explained = value[top] - value[low] < _UNDONE * learnt or (at_once and _is_made_good(value, cause, until))
     else:
         found = [one for one in found if one.before <= low + near]
         if not found:
@@ -202,8 +204,8 @@ def _changes(run: Signals, series: Series, first: int, last: int) -> Iterator[_C
     """The changes of settings between two points of a curve, by index; one for a setting that makes a ramp there."""
     begin, end = int(series.step[max(first - 1, 0)]), int(series.step[last])
     for setting in run.settings:
-        step, value = setting.series.step, setting.series.value
-        at = setting.at[(step[setting.at] > begin) & (step[setting.at] <= end)]
+        step, value = on_the_axis_of(series, setting.series).step, setting.series.value
+        at = setting.at[(step[setting.at] > begin) & (step[setting.at - 1] < end)]
         up = value[at] > value[at - 1]
         for ramp in np.split(at, np.flatnonzero(up[1:] != up[:-1]) + 1):
             if len(ramp) > _STEPS:
@@ -215,11 +217,11 @@ def _changes(run: Signals, series: Series, first: int, last: int) -> Iterator[_C
 def _change(setting: Setting, series: Series, first: int, last: int) -> _Change:
     """What a curve does where a setting changes."""
     few = _FEW[len(series) < _SHORT]
-    step = setting.series.step
-    before = int(np.searchsorted(series.step, step[first], "right"))
+    step = on_the_axis_of(series, setting.series).step
+    before = min(int(np.searchsorted(series.step, step[first], "right")), len(series) - 1)
     after = min(int(np.searchsorted(series.step, step[last])), len(series) - 1)
     value = series.value
-    begin = before if last > first + 1 else max(before - few, 0)  # of a ramp, it may be another change that ends there
+    begin = before if last > first + 1 else max(before - few, 0)  # another change may end where a ramp begins
     rise = median(value[after : after + few]) - median(value[begin : begin + few])
     return _Change(setting, first, last, before, after, float(rise))
 
@@ -232,10 +234,9 @@ def _is_made_good(value: Floats, change: _Change, until: int) -> bool:
     return fell >= _MADE_GOOD * change.rise or len(rest) < _FRESH * n
 
 
-def begins_with_a_setting(run: Signals, series: Series, peak: Peak) -> bool:
-    """Whether a setting changes where a peak of a curve begins."""
-    first = peak.first - _slack(len(series))
-    return any(True for _ in _changes(run, series, first, peak.top))
+def begins_with_a_setting(run: Signals, series: Series, low: int, top: int) -> bool:
+    """Whether a setting changes where a curve begins to rise from one point to another, by index."""
+    return any(True for _ in _changes(run, series, low - _slack(len(series)), top))
 
 
 def has_waves(run: Signals, series: Series, period: int, alike: float) -> bool:
@@ -254,7 +255,8 @@ def has_waves(run: Signals, series: Series, period: int, alike: float) -> bool:
 
 def _held(setting: Series, series: Series) -> Floats:
     """float64[n]: what a setting was at each of n points of a curve."""
-    return setting.value[np.maximum(np.searchsorted(setting.step, series.step, "right") - 1, 0)]
+    step = on_the_axis_of(series, setting).step
+    return setting.value[np.maximum(np.searchsorted(step, series.step, "right") - 1, 0)]
 
 
 def _is_periodic(value: Floats, period: int, alike: float) -> bool:
@@ -263,8 +265,10 @@ def _is_periodic(value: Floats, period: int, alike: float) -> bool:
     half = n / (2 * LEVELS)
     level = np.interp(np.arange(n), np.linspace(half, n - half, LEVELS), block_medians(value, LEVELS))
     rest = value - level
-    if sigma(rest) > _NO_RIPPLE * np.ptp(value) and autocorrelation(rest)[period] > alike:
-        return True
+    curves = [value, rest] if sigma(rest) > _NO_RIPPLE * np.ptp(value) else [value]
+    for like in map(autocorrelation, curves):
+        if like[period] > alike and like[:period].min() < 0:  # unlike in between, which no decay is
+            return True
     at = np.flatnonzero(changes(value)) + 1
     early = at[at + period < n]
     if not n / period / 2 <= len(at) <= n / _STEPS or not len(early):  # of a ramp, all are alike

@@ -85,7 +85,7 @@ def _is_under_way(run: Signals) -> bool:
             continue
         warms_up = 2 * int(np.argmax(value)) > n and (np.diff(value[: n // 2]) >= 0).all()
         comes_down = (np.diff(value[-max(n // 10, _FEW) :]) < 0).all() and 2 * value[-1] > value.max()
-        if value[0] < value.max() and warms_up or comes_down:
+        if (value[0] < value.max() and warms_up) or comes_down:
             return True
     return False
 

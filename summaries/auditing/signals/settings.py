@@ -32,7 +32,7 @@ _KNOWN = re.compile(
     r"(?:loss|kl|[a-z]+) (?:weight|coef\w*)|weight|lambda|fraction|ratio|prob\w*|teacher forcing|sparsity|prun\w*|bits|"
     r"(?:un ?)?frozen|(?:un)?freez\w*)\b"
 )
-_RESULT = re.compile(  # what follows from a training, or counts it, or is regularized by schedules that bring no loss up
+_RESULT = re.compile(  # what follows from a training, counts it, or brings no loss up
     rf"\b(?:best|worst|counts?|counter|patience|bad|skipped|overflows?|nans?|infs?|epochs?|iters?|iterations?|steps?|"
     rf"time|elapsed|seen|done|failed|failures|errors?|wd|weight decay|ema|momentum|eps|epsilon|norm|{VALIDATION})\b"
 )

@@ -79,10 +79,7 @@ def loss_diverges(run: Signals, limit: LossDivergesLimits) -> Hits:
     if hit is None:
         return
     sure = _found(run, signal, limit)
-    if sure is None or may_be_a_score(signal.finite.value):
-        hit = replace(hit, severity=Severity.INFO)
-    else:
-        hit = sure
+    hit = replace(hit, severity=Severity.INFO) if sure is None or may_be_a_score(signal.finite.value) else sure
     rise = hit.message[0]
     assert isinstance(rise, Move)
     yield with_cause(run, hit, without_zeros(signal.finite), rise.first.step, rise.last.step)

@@ -149,7 +149,7 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
             peak
             for peak in jumps.returned
             if not explained_by_rate(run, series, peak.first - jumps.reach, peak.top)
-            and not begins_with_a_setting(run, series, peak)
+            and not begins_with_a_setting(run, series, _last_on_level(series.value, peak), peak.top)
         ]
         if not peaks or recur_as_restarts(series.value, peaks):
             continue

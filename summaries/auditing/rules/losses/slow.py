@@ -31,6 +31,8 @@ class SlowLearningLimits(Limits):
     straight: float = proportion(0.5)  # of the fall of the first half: that of the second, at least
     bends: float = above(1, 2.0)  # times the fall of the first half: that of the second, at most
     min_points: int = whole(8, 6)  # of a validation loss
+    sure_points: int = whole(20, 6)  # of one; of fewer, a fall is a note unless it is hardly one
+    hardly: float = proportion(0.03)  # of the first level
 
 
 @RULES.add("GL313", "slow-learning", Severity.WARNING, SlowLearningLimits, unless=guessing)
@@ -47,13 +49,14 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
             continue
         n = len(series)
         part = max(n // len(slow.level), 1)
+        sure = n >= limit.sure_points or slow.level[0] - slow.lowest <= limit.hardly * slow.level[0]
         first, last = (Level.of(signal.tag, series, low, low + part - 1) for low in (0, n - part))
         yield Hit(
             (Shift.of(first, last, "falls"), f" in the whole run, nearly in a straight line{rate_in_words(run)}"),
             tuple(dict.fromkeys((signal.tag, *objective.tags))),
             series.step,
             {"first": first.value, "last": last.value, "straightness": slow.straightness},
-            severity=Severity.INFO if is_early(run, objective.finite) else None,
+            severity=None if sure and not is_early(run, objective.finite) else Severity.INFO,
         )
         return
 
