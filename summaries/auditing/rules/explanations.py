@@ -143,6 +143,7 @@ class _Change(NamedTuple):
         before: index of the curve's first point that may come after the change.
         after: index of its first point that surely does.
         rise: how far the curve goes up there.
+        begins: whether the setting stood before that.
     """
 
     setting: Setting
@@ -151,6 +152,12 @@ class _Change(NamedTuple):
     before: int
     after: int
     rise: float
+    begins: bool
+
+    @property
+    def at_once(self) -> bool:
+        """Whether it is a step, and no ramp."""
+        return self.last == self.first + 1
 
     @property
     def claim(self) -> Move:
@@ -178,21 +185,23 @@ def with_cause(run: Signals, hit: Hit, series: Series, first: int, last: int) ->
     found = [one for one in _changes(run, series, low - near, top) if one.claim.holds(one.setting.series)]
     inside = [one for one in found if one.after >= low - _slack(n)]
     rises = [max(one.rise, 0.0) for one in inside]
+    parts = (hit.message,) if isinstance(hit.message, str) else hit.message
     if rises and max(sum(rises), *rises) >= _EXPLAINED * (value[top] - value[low]):
-        cause = max(inside, key=lambda one: one.rise)
+        cause = _clearest(inside)
         learnt = float(block_medians(value[: low + 1], _LEVELS).max()) - float(value[low])
         until = min((one.before for one in inside if one.before > cause.after), default=n)
-        at_once = cause.last == cause.first + 1
-        explained = value[top] - value[low] < _UNDONE * learnt or (at_once and _is_made_good(value, cause, until))
-    else:
-        found = [one for one in found if one.before <= low + near]
-        if not found:
-            return hit
-        cause, explained = max(found, key=lambda one: one.rise), False
-    parts = (hit.message,) if isinstance(hit.message, str) else hit.message
-    if explained:
-        return replace(hit, message=(*parts, "; it comes with a setting: ", cause.claim), severity=Severity.INFO)
-    return replace(hit, message=(*parts, "; the likely cause: ", cause.claim))
+        if value[top] - value[low] < _UNDONE * learnt or (cause.at_once and _is_made_good(value, cause, until)):
+            return replace(hit, message=(*parts, "; it comes with a setting: ", cause.claim), severity=Severity.INFO)
+        found = inside
+    causes = [one for one in found if one.begins and (found is inside or one.before <= low + near)]
+    return replace(hit, message=(*parts, "; the likely cause: ", _clearest(causes).claim)) if causes else hit
+
+
+def _clearest(found: Sequence[_Change]) -> _Change:
+    """The change with which a curve goes up most; a step rather than a ramp, whose time tells less."""
+    most = max(one.rise for one in found)
+    steps = [one for one in found if one.at_once and one.rise >= _EXPLAINED * most]
+    return max(steps or found, key=lambda one: one.rise)
 
 
 def _slack(n: int) -> int:
@@ -223,7 +232,8 @@ def _change(setting: Setting, series: Series, first: int, last: int) -> _Change:
     value = series.value
     begin = before if last > first + 1 else max(before - few, 0)  # another change may end where a ramp begins
     rise = median(value[after : after + few]) - median(value[begin : begin + few])
-    return _Change(setting, first, last, before, after, float(rise))
+    begins = last == first + 1 or first not in setting.at
+    return _Change(setting, first, last, before, after, float(rise), begins)
 
 
 def _is_made_good(value: Floats, change: _Change, until: int) -> bool:

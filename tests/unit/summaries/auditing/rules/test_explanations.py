@@ -57,6 +57,13 @@ def test_a_ramp_explains_a_part_of_what_was_learnt_and_no_more():
     assert told(FALLS * np.exp(2 * ramp), kl_weight=ramp).severity is Severity.ERROR
 
 
+def test_a_ramp_that_had_begun_long_before_is_no_cause():
+    lost = np.where(LATER, 2.3 + 0 * T, FALLS)
+    assert told(lost, noise_std=T / N).message == told(lost).message
+    named = told(lost, noise_std=T / N, image_size=128 + 64 * LATER)
+    assert named.message.endswith("; the likely cause: image_size rises from 128 at step 599 to 192 at step 600")
+
+
 def test_a_setting_on_another_axis_is_placed_by_the_clock():
     run = as_run(
         np.random.default_rng(0),
