@@ -39,7 +39,7 @@ class GuessingLimits(Limits):
 def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     """The loss hardly falls from where guessing among the classes starts, or ends there, with an accuracy to match."""
     signal = run.objective
-    if signal is None or len(signal.finite) < limit.min_points or is_early(run, signal.finite):
+    if signal is None or len(signal.finite) < limit.min_points:
         return
     series = signal.finite
     n, curve = len(series), signal.descent
@@ -47,7 +47,7 @@ def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     classes = _classes(start, limit.near)
     if not classes or not -limit.near * start <= start - end <= limit.fall * start:
         classes = _classes_at_the_end(run, curve, limit)
-    if not classes:
+    if not classes or is_early(run, series):
         return
     sure = _at_chance(run, classes, limit.chance)
     if not (sure or (curve.trend <= -SURE and curve.straightness >= _STRAIGHT)):

@@ -146,11 +146,13 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
             continue
         jumps = _excursions(series.value, limit)
         peaks = [
-            peak
-            for peak in jumps.returned
-            if not explained_by_rate(run, series, peak.first - jumps.reach, peak.top)
-            and not begins_with_a_setting(run, series, _last_on_level(series.value, peak), peak.top)
+            peak for peak in jumps.returned if not explained_by_rate(run, series, peak.first - jumps.reach, peak.top)
         ]
+        if run.settings:
+            lows = [_last_on_level(series.value, peak) for peak in peaks]
+            peaks = [
+                p for p, low in zip(peaks, lows, strict=True) if not begins_with_a_setting(run, series, low, p.top)
+            ]
         if not peaks or recur_as_restarts(series.value, peaks):
             continue
         step, value = series.step, series.value
