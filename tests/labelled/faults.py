@@ -14,6 +14,7 @@ from labelled.collapses import (
     unshuffled,
     validation_stands_still,
 )
+from labelled.curricula import swings_ever_further
 from labelled.diagnostics import (
     epsilon_too_large,
     iteration_too_short,
@@ -355,7 +356,7 @@ FAULTS = [
     ("GL309", begins_to_learn),
     ("GL310", runs_to_minus_infinity), ("GL310", negative_cross_entropy),
     ("GL311", accuracy_collapses), ("GL311", validation_stands_still),
-    ("GL313", straight_line), ("GL314", unshuffled), ("GL315", relapses),
+    ("GL313", straight_line), ("GL314", unshuffled), ("GL314", swings_ever_further), ("GL315", relapses),
     ("GL312", posterior_collapses), ("GL312", discriminator_wins), ("GL507", rate_dies),
     ("GL401", gradient_nan), ("GL401", nonfinite_counted),
     ("GL402", norm_explodes), ("GL402", norm_jumps), ("GL402", norm_explodes_at_the_end), ("GL402", norm_steps_up),

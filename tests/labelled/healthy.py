@@ -1,6 +1,7 @@
 """Healthy runs of many kinds, in which the audit must find nothing: see `runs.py`."""
 
 import numpy as np
+from labelled import curricula
 from labelled.diagnostics import diagnosed, resumed_prodigy
 from labelled.runs import columns, decay, lognormal, noisy
 
@@ -358,6 +359,6 @@ HEALTHY = [
     linear_to_zero, warm_restarts, one_cycle, plateau_rate, gan, reinforcement, validation_follows,
     validation_plateaus, validation_wanders, validation_is_flat_and_smoothed, smoothed, unlogged_restarts,
     value_learning, adversaries, scale_is_found, frozen_group,
-    norms, norm_warms_up, norm_falls_with_loss, half_precision, telemetry,
+    norms, norm_warms_up, norm_falls_with_loss, half_precision, telemetry, *curricula.HEALTHY,
     diagnosed, resumed_prodigy,
 ]  # fmt: skip

@@ -9,10 +9,12 @@ import numpy as np
 
 from summaries.auditing.claims import Level, Lost, Point, Share, Shift
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.explanations import with_cause
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import trend_between, typical
 from summaries.auditing.statistics.descent import Descent
-from summaries.robust import block_medians, blocks, changes, median, sigma
+from summaries.reading.series import Series
+from summaries.robust import OF_MEDIAN, block_medians, blocks, changes, median, sigma
 from summaries.words import beside
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ _TREND = 4  # levels from the best one on, in which a trend can show
 _KEPT = 0.5  # of the range of a reward: what has been learnt, and is kept
 _RARE, _NEAR = 1e-3, 20  # of the updates; points of a reward on each side of one
 _FAR = 3  # standard deviations of a random walk, or of a level
+_MOST = 0.75  # of a sparse reward: so many are nothing
 _LARGE = 0.3  # of a positive reward
 _MANY = 10  # times `min_rewards`: enough to show that a reward falls from the start
 _SURE = 2.0  # standard deviations of a trend by chance
@@ -104,7 +107,9 @@ def _is_learnt(run: Signals, since: int) -> bool:
         return False
     series = signal.finite
     level = block_medians(series.value, _LEVELS)
-    rose = level[-1] - level.min() >= _KEPT * (level.max() - level.min()) and level.argmax() > level.argmin()
+    error = max(signal.descent.error, OF_MEDIAN * signal.descent.jitter * np.sqrt(len(level) / len(series)))
+    kept = max(_KEPT * (level.max() - level.min()), _FAR * error)
+    rose = level[-1] - level.min() >= kept and level.argmax() > level.argmin()
     falls = trend_between(series, since, int(series.step[-1])) < -_SURE
     return bool(rose and not falls)
 
@@ -132,25 +137,39 @@ def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     if not clear or not (at_once or trend_between(series, first, last) <= -_SURE):
         return
     learnt = trend_between(series, int(series.step[0]), first) > _SURE
-    harder = any(map(_HARDER.search, run.all))
+    harder = _is_harder(run)
     high = int(cut.start[best] + np.flatnonzero(series.value[cut.start[best] : since + 1] >= level[best])[-1])
     low = typical(series.value, len(series) - 1)
     before = int(np.argmin(series.value[: high + 1]))
     fall = Lost(signal.tag, Point.of(series, high), Point.of(series, low), "falls", Point.of(series, before))
     if not fall.holds(series):  # it is back
         return
-    yield Hit(
+    hit = Hit(
         (fall, ": most of what was gained is lost"),
         (signal.tag,),
         (first, last),
         {"best": level[best], "end": series.value[low], "gained": gained},
         severity=Severity.WARNING if learnt and not harder and _is_no_walk(series.value, high, low) else None,
     )
+    upside_down = Series(series.tag, series.step, series.wall_time, -series.value)
+    yield with_cause(run, hit, upside_down, fall.first.step, fall.last.step)
+
+
+def _is_harder(run: Signals) -> bool:
+    """Whether a tag tells of a task that becomes harder by itself: not by steps of a setting."""
+    stepwise = {setting.tag for setting in run.settings}
+    return any(_HARDER.search(tag) for tag in run.all if tag not in stepwise)
 
 
 def _is_no_walk(value: Floats, high: int, low: int) -> bool:
-    """Whether a value fell further than steps like its own would lead by chance, in a random walk."""
-    return bool(value[high] - value[low] > _FAR * sigma(changes(value)) * np.sqrt(low - high))
+    """Whether a value, or half of its fall, fell further than steps like its own lead by chance, in a random walk."""
+    part, step, length = value[high : low + 1], _FAR * sigma(changes(value)), low - high
+    least = float(value[high] - value[low])
+    while length:
+        if (part[:-length] - part[length:]).max() > max(least, step * np.sqrt(length)):
+            return True
+        length, least = length // 2, (value[high] - value[low]) / 2
+    return False
 
 
 def _falls_throughout(run: Signals, limit: PolicyCollapseLimits) -> Hits:
@@ -172,7 +191,7 @@ def _falls_throughout(run: Signals, limit: PolicyCollapseLimits) -> Hits:
             (signal.tag,),
             series.step,
             {"first third": first.value, "last third": third.value},
-            severity=None if any(map(_HARDER.search, run.all)) else Severity.WARNING,
+            severity=None if _is_harder(run) else Severity.WARNING,
         )
 
 
@@ -196,7 +215,7 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         (signal.tag,),
         series.step,
         {"first third": first.value, "last third": last.value},
-        severity=Severity.WARNING,
+        severity=Severity.INFO if np.mean(value == 0) > _MOST else Severity.WARNING,  # a sparse one may yet be found
     )
 
 

@@ -63,12 +63,31 @@ def validations(run: Signals) -> list[Signal]:
 
 
 def is_early(run: Signals, series: Series) -> bool:
-    """Whether a loss has few steps so far, and its points are not of epochs: many runs are flat before they learn."""
+    """Whether a loss has few steps so far, and its points are not of epochs, or its schedule has only begun.
+
+    Many runs are flat before they learn.
+    """
+    if _is_under_way(run):
+        return True
     by_epochs = any(2 * len(signal) >= len(series) for signal in validations(run))
     many = len(series) and max(len(series), int(series.step[-1] - series.step[0])) >= _MANY
     if many or by_epochs or "epoch" in words(series.tag).split():
         return False
     return median(np.diff(series.wall_time)) < _SECS_OF_AN_EPOCH
+
+
+def _is_under_way(run: Signals) -> bool:
+    """Whether a learning rate warmed up for most of the run so far, or comes down, and is still above half."""
+    for signal in run.of("learning_rate"):
+        value = signal.finite.value
+        n = len(value)
+        if n < 2 * _FEW or not value.max() > 0:
+            continue
+        warms_up = 2 * int(np.argmax(value)) > n and (np.diff(value[: n // 2]) >= 0).all()
+        comes_down = (np.diff(value[-max(n // 10, _FEW) :]) < 0).all() and 2 * value[-1] > value.max()
+        if (value[0] < value.max() and warms_up) or comes_down:
+            return True
+    return False
 
 
 def rate_in_words(run: Signals) -> str:

@@ -29,6 +29,7 @@ _METRIC = re.compile(
     r"wer|cer|fid|inception score|r ?2|smape|mape|mase|ndcg|mrr|hits?|perplexity|ppl|spearman\w*|pearson\w*|"
     r"success(?: rate)?|win rate)\b"
 )
+_SET = re.compile(r"\b(?:use|uses|is|has|enabled?|weight|coef\w*|lambda|threshold)\b")  # beside a metric: what is set
 _HIGHER = re.compile(
     r"\b(?:acc\w*|precision|recall|f ?1|m?ap|map \d+|auc|auroc|m?io ?u|dice|r ?2|bleu\d?|rouge\w*|success(?: rate)?)\b"
 )
@@ -60,7 +61,7 @@ def role_by_words(tag: str) -> str:
         return "reward"
     if _HOUSEKEEPING.fullmatch(text):
         return "housekeeping"
-    return "metric" if _METRIC.search(text) else ""
+    return "metric" if _METRIC.search(text) and not _SET.search(text) else ""
 
 
 def is_on_another_axis(tag: str, tags: Collection[str]) -> bool:

@@ -18,6 +18,7 @@ from summaries.auditing.signals.objectives import (
     sum_of,
     trained_with,
 )
+from summaries.auditing.signals.settings import Setting, settings
 from summaries.auditing.signals.tags import Meaning
 from summaries.auditing.statistics.descent import Descent
 from summaries.reading.restarts import Standing, standing
@@ -181,6 +182,11 @@ class Signals:
     def _wiring(self) -> bool:
         """Whether checks of the training loop have told something."""
         return any(tag.startswith("wiring/") for tag in self.run.tags)
+
+    @cached_property
+    def settings(self) -> list[Setting]:
+        """What was set anew while the run trained."""
+        return settings(self.of("", "housekeeping"))
 
     def for_variable(self, role: str) -> dict[str, Signal]:
         """The first signal of each variable, among those with this role."""

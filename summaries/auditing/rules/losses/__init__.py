@@ -1,1 +1,1 @@
-"""GL3xx: losses that fail at a moment or take a bad course, and the warm restarts that explain some of it."""
+"""GL3xx: losses that fail at a moment or take a bad course."""

@@ -10,6 +10,7 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.not_decreasing import loss_not_decreasing
 from summaries.auditing.rules.progress import is_early, rate_in_words
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.auditing.statistics.course import bend
 from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
 from summaries.robust import median
 
@@ -38,7 +39,7 @@ class GuessingLimits(Limits):
 def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     """The loss hardly falls from where guessing among the classes starts, or ends there, with an accuracy to match."""
     signal = run.objective
-    if signal is None or len(signal.finite) < limit.min_points or is_early(run, signal.finite):
+    if signal is None or len(signal.finite) < limit.min_points:
         return
     series = signal.finite
     n, curve = len(series), signal.descent
@@ -46,7 +47,7 @@ def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     classes = _classes(start, limit.near)
     if not classes or not -limit.near * start <= start - end <= limit.fall * start:
         classes = _classes_at_the_end(run, curve, limit)
-    if not classes:
+    if not classes or is_early(run, series):
         return
     sure = _at_chance(run, classes, limit.chance)
     if not (sure or (curve.trend <= -SURE and curve.straightness >= _STRAIGHT)):
@@ -64,8 +65,14 @@ def guessing(run: Signals, limit: GuessingLimits) -> Hits:
         signal.tags,
         series.step,
         {"first": first.value, "last": last.value, "classes": classes},
-        severity=None if sure else Severity.INFO,
+        severity=None if sure and not _begins(curve) else Severity.INFO,
     )
+
+
+def _begins(curve: Descent) -> bool:
+    """Whether a curve falls faster at its end: below all before it, by more than their error."""
+    fell = float(curve.level[:-1].min() - curve.level[-1])
+    return fell > SURE * bend(curve.level[:-1]) and curve.straightness > 1 / _STRAIGHT
 
 
 def _classes(level: float, near: float) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from summaries.auditing.claims import Extreme, Move, Point
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.losses.warm_restarts import explained_by_rate
+from summaries.auditing.rules.explanations import explained_by_rate, with_cause
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.statistics.course import (
     Course,
@@ -79,10 +79,10 @@ def loss_diverges(run: Signals, limit: LossDivergesLimits) -> Hits:
     if hit is None:
         return
     sure = _found(run, signal, limit)
-    if sure is None or may_be_a_score(signal.finite.value):
-        yield replace(hit, severity=Severity.INFO)
-    else:
-        yield sure
+    hit = replace(hit, severity=Severity.INFO) if sure is None or may_be_a_score(signal.finite.value) else sure
+    rise = hit.message[0]
+    assert isinstance(rise, Move)
+    yield with_cause(run, hit, without_zeros(signal.finite), rise.first.step, rise.last.step)
 
 
 def _found(run: Signals, signal: Signal, limit: LossDivergesLimits) -> Hit | None:

@@ -8,14 +8,14 @@ import numpy as np
 
 from summaries.auditing.claims import Level, Move
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.explanations import begins_with_a_setting, explained_by_rate, recur_as_restarts
 from summaries.auditing.rules.gradients import overflows
 from summaries.auditing.rules.losses.overfitting import overfitting
-from summaries.auditing.rules.losses.warm_restarts import explained_by_rate, recur_as_restarts
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.loss_names import LOSS_ROLES
 from summaries.auditing.statistics.course import typical, without_zeros
 from summaries.auditing.statistics.excursions import SHORT, Excursions, Peak
-from summaries.robust import block_medians
+from summaries.robust import block_medians, blocks
 from summaries.words import beside, counted
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _LOSSES = "loss", "validation_loss", "auxiliary_loss"
 _LEVELS = 30  # of a loss, whose range is what there was to learn
 _CERTAIN = 1000  # times the noise: beyond that the number means little
 _LASTS = 5  # points of a spike whose message says where it ends
+_MANY, _BEYOND = 4, 2.0  # peaks, and how many times as high as all other points they are if these are no tail
 _LONG = 1000  # points: in more, spikes may last
 _LENGTHS, _ENOUGH = (16, 256, 4096), 200  # points of a stretch, and how many stretches tell a spike from noise
 _FEWEST, _RISE_OF_FEWEST = 400, 0.25  # stretches of any run, and the rise that counts there, as a share of the range
@@ -147,6 +148,11 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
         peaks = [
             peak for peak in jumps.returned if not explained_by_rate(run, series, peak.first - jumps.reach, peak.top)
         ]
+        if run.settings:
+            lows = [_last_on_level(series.value, peak) for peak in peaks]
+            peaks = [
+                p for p, low in zip(peaks, lows, strict=True) if not begins_with_a_setting(run, series, low, p.top)
+            ]
         if not peaks or recur_as_restarts(series.value, peaks):
             continue
         step, value = series.step, series.value
@@ -159,6 +165,7 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
         back = (", and is ", Level.of("", series, after, after, tags=signal.tags), f" at step {step[after]}")
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
         matters = worst.sigmas >= limit.sigmas and value[top] - value[low] >= limit.undone * _range(value)
+        matters = matters and not _are_a_tail(value, peaks)
         yield Hit(
             (rise, *(back if lasts else ()), f"; the rise is {_times(worst.sigmas)} its noise{several}"),
             signal.tags,
@@ -167,6 +174,18 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
             len(peaks),
             None if matters else Severity.INFO,
         )
+
+
+def _are_a_tail(value: Floats, peaks: Sequence[Peak]) -> bool:
+    """Whether many single points stand out, of which the lowest is hardly beyond the rest: noise with a heavy tail."""
+    if len(peaks) < _MANY or any(2 * peak.points > peak.last - peak.first + 2 for peak in peaks):
+        return False
+    cut = blocks(value, _LEVELS)
+    above = value - np.interp(np.arange(len(value)), cut.start + cut.length / 2, cut.median)
+    tops = [peak.top for peak in peaks]
+    least = float(above[tops].min())
+    above[tops] = -np.inf
+    return least < _BEYOND * float(above[peaks[0].top :].max())
 
 
 def _range(value: Floats) -> float:

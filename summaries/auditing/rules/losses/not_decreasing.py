@@ -13,6 +13,7 @@ from summaries.auditing.rules.losses.divergence import loss_diverges
 from summaries.auditing.rules.progress import is_early
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import Course, may_be_a_score
+from summaries.auditing.statistics.descent import SURE
 from summaries.robust import changes, median, sigma
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def _opponents_rest(run: Signals, limit: LossNotDecreasingLimits) -> Hits:
     """Find two opponents whose losses both stay where they were: neither learns."""
     losses = [signal for signal in run.of("auxiliary_loss", "loss") if len(signal.finite) >= 2 * limit.few_points]
     levels = [signal.descent.level for signal in losses]
-    if len(losses) < 2 or run.of("reward"):  # noqa: PLR2004 - opponents
+    metrics = (signal for signal in run.of("metric") if len(signal.finite) >= _FEW)
+    if len(losses) < 2 or run.of("reward") or any(abs(one.descent.trend) > SURE for one in metrics):  # noqa: PLR2004
         return
     if all(np.ptp(level) < limit.opponents * np.abs(level).min() for level in levels):
         series = losses[0].finite

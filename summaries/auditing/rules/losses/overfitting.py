@@ -10,6 +10,7 @@ import numpy as np
 
 from summaries.auditing.claims import Level, Shift
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.explanations import with_cause
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
 from summaries.auditing.statistics.course import bend, level_between, scatter_about_trend, trend_between, value_at
@@ -57,7 +58,8 @@ def overfitting(run: Signals, limit: OverfittingLimits) -> Hits:
         if loss is None or not enough or not np.ptp(signal.finite.value):
             continue
         hit = _overfits(signal, loss, "" if trained is run else trained.name, limit)
-        if hit is not None:
+        if hit is not None and hit.steps is not None:
+            hit = with_cause(trained, hit, signal.finite, *hit.steps) if trained is run else hit
             aside = hit.severity is Severity.INFO, loss is not trained.objective
             rising.append(((*aside, not have_one_axis(signal.finite, loss.finite)), hit))
     if rising:  # that of the objective, on its axis, if there is one, else the first

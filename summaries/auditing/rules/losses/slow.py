@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,8 @@ class SlowLearningLimits(Limits):
     straight: float = proportion(0.5)  # of the fall of the first half: that of the second, at least
     bends: float = above(1, 2.0)  # times the fall of the first half: that of the second, at most
     min_points: int = whole(8, 6)  # of a validation loss
+    sure_points: int = whole(20, 6)  # of one; of fewer, a fall is a note unless it is hardly one
+    hardly: float = proportion(0.03)  # of the first level
 
 
 @RULES.add("GL313", "slow-learning", Severity.WARNING, SlowLearningLimits, unless=guessing)
@@ -42,25 +45,33 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
         if objective is None or min(len(series), len(objective.finite)) < limit.min_points:
             continue
         slow = Descent(_by_the_rate(run, series))
-        if not (_is_slow(slow, limit) and _falls_by_little(objective.descent, limit)):
+        if not (_is_slow(slow, signal.descent.error, limit) and _falls_by_little(objective.descent, limit)):
             continue
         n = len(series)
         part = max(n // len(slow.level), 1)
+        sure = n >= limit.sure_points or slow.level[0] - slow.lowest <= limit.hardly * slow.level[0]
         first, last = (Level.of(signal.tag, series, low, low + part - 1) for low in (0, n - part))
         yield Hit(
             (Shift.of(first, last, "falls"), f" in the whole run, nearly in a straight line{rate_in_words(run)}"),
             tuple(dict.fromkeys((signal.tag, *objective.tags))),
             series.step,
             {"first": first.value, "last": last.value, "straightness": slow.straightness},
-            severity=Severity.INFO if is_early(run, objective.finite) else None,
+            severity=None if sure and not is_early(run, objective.finite) else Severity.INFO,
         )
         return
 
 
-def _is_slow(curve: Descent, limit: SlowLearningLimits) -> bool:
+def _is_slow(curve: Descent, error: float, limit: SlowLearningLimits) -> bool:
     """Whether a curve is a straight line that has come down by little, and by more than its noise."""
-    is_straight = limit.straight <= curve.straightness <= limit.bends
+    is_straight = limit.straight <= curve.straightness <= limit.bends and _is_surely_straight(curve, error, limit)
     return curve.trend < -SURE and is_straight and _falls_by_little(curve, limit)
+
+
+def _is_surely_straight(curve: Descent, error: float, limit: SlowLearningLimits) -> bool:
+    """Whether the second half falls as fast as the first, even if it is less than it seems by the error of a level."""
+    middle, error = len(curve.level) // 2, error * math.sqrt(2)
+    first, second = curve.level[0] - curve.level[middle], curve.level[middle] - curve.level[-1]
+    return bool(second - error >= limit.straight / 2 * (first + error))
 
 
 def _falls_by_little(curve: Descent, limit: SlowLearningLimits) -> bool:

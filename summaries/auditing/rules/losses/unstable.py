@@ -9,8 +9,8 @@ import numpy as np
 
 from summaries.auditing.claims import Level, Shift
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.explanations import explained_by_rate, with_cause
 from summaries.auditing.rules.losses.divergence import loss_diverges
-from summaries.auditing.rules.losses.warm_restarts import explained_by_rate
 from summaries.auditing.rules.progress import rate_in_words, validations
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.objectives import on_the_axis_of
@@ -35,7 +35,7 @@ class UnstableTrainingLimits(Limits):
     undone: float = proportion(0.06)  # of what was learnt, by both
     hump: float = proportion(0.3)  # of what was learnt, by both, if it comes back
     swing: float = proportion(0.1)  # of what the training learnt: the scatter of a validation that does not fall
-    level: float = proportion(0.04)  # of the level of the validation: its scatter
+    level: float = proportion(0.04)  # of the level of the validation: what counts as learnt, and its scatter
     accuracy: float = proportion(0.1)  # the scatter of an accuracy that does not rise
     min_points: int = whole(12, 10)  # of each loss
 
@@ -51,13 +51,18 @@ def unstable_training(run: Signals, limit: UnstableTrainingLimits) -> Hits:
         if own is not None and min(len(signal.finite), len(own.finite)) >= limit.min_points:
             hit = _relapses(run, signal, own, limit) or _swings(run, signal, own, limit)
             if hit is not None:
-                yield hit
+                yield _with_cause(run, hit, signal.finite)
                 return
     accuracies = [one for one in validations(run) if "acc" in one.tag.lower() and len(one.finite) >= limit.min_points]
     restless = (_restless(run, one) for one in accuracies if _is_restless(one, limit.accuracy * _best(one), 1.0))
     hit = next(restless, None) or (_rises(run, loss, limit) if validations(run) else None)
     if hit is not None:
-        yield hit
+        yield _with_cause(run, hit, loss.finite)
+
+
+def _with_cause(run: Signals, hit: Hit, series: Series) -> Hit:
+    rise = hit.message[0]
+    return with_cause(run, hit, series, rise.before.last, rise.after.last) if isinstance(rise, Shift) else hit
 
 
 def _best(accuracy: Signal) -> float:
@@ -80,6 +85,8 @@ def _relapses(run: Signals, signal: Signal, loss: Signal, limit: UnstableTrainin
     """Find two losses whose levels have risen from their best ones, beyond their errors, and stay up."""
     curves = signal.descent, loss.descent
     learnt = max(curve.fall for curve in curves)
+    if learnt < limit.level * abs(curves[0].lowest):  # there is nothing to undo
+        return None
     stays = all(_is_undone(curve, learnt, limit) for curve in curves)
     if not stays and not all(_has_hump(curve, learnt, limit) for curve in curves):
         return None

@@ -26,6 +26,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("validation_loss", "metric")
 _LEVELS, _LAST = 12, 3  # of a metric, and those at the end, which all must be low
+_NO_TREND = 2.0  # standard deviations: less is no trend
 _VANISHED = 1e-3  # of the highest rate
 _SIGMAS = 3.0  # standard deviations of the change from one validation to the next
 
@@ -99,7 +100,11 @@ def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         slipped = high.value - last.value > max(limit.slipped * high.value, _SIGMAS * jitter)
         if slipped and LEVELS - best > _LAST and Descent(level[best:]).trend > SURE:
             message: tuple[str | Claim, ...] = Shift.of(high, last, "falls"), ", while the training loss falls"
-        elif limit.good <= value.max() <= limit.coin and abs(signal.descent.trend) < 1 and n >= 2 * limit.min_same:
+        elif (
+            limit.good <= value.max() <= limit.coin
+            and abs(signal.descent.trend) < _NO_TREND
+            and n >= 2 * limit.min_same
+        ):
             message = f"{signal.tag} stays at about ", last, ", while the training loss falls"
         else:
             continue

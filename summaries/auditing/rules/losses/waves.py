@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.explanations import has_waves
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.statistics.descent import LEVELS, autocorrelation
 from summaries.robust import block_medians, sigma, stretch_medians
@@ -19,6 +20,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("loss")
 _PARTS = 4  # of a period: enough to see it rise and fall
+_GROWS = 4  # times as large in the last third as in the first: no waves of data
 _PERIODS = 6  # at least: fewer may be restarts of a rate that is not logged
 
 
@@ -43,14 +45,18 @@ def epoch_waves(run: Signals, limit: WavesLimits) -> Hits:
         return
     like = autocorrelation(rest)
     period = _period(like, limit.alike)
-    if not period or like[1] < limit.smooth or sigma(rest) < limit.size or _is_of_a_rate(run, period, limit.alike):
+    if not period or like[1] < limit.smooth or sigma(rest) < limit.size or has_waves(run, series, period, limit.alike):
         return
     if not _rises(series.value, period, sigma(rest)):
         return
     steps = int(np.median(np.diff(series.step))) * period
+    first, *_, last = (sigma(part) for part in np.array_split(rest, 3))
+    size, why = f"{sigma(rest):.0%} of its level", "the data come in the same order in every epoch, unshuffled"
+    if last > _GROWS * first:
+        size = f"{first:.1%} of its level in the first third, and {last:.0%} in the last"
+        why = "the training swings, as with a rate that is too high, or gradients that are never set to zero"
     yield Hit(
-        f"{signal.tag} goes up and down every {steps} steps, by {sigma(rest):.0%} of its level: the data"
-        " come in the same order in every epoch, unshuffled",
+        f"{signal.tag} goes up and down every {steps} steps, by {size}: {why}",
         signal.tags,
         series.step,
         {"period": steps, "autocorrelation": like[period], "scatter": sigma(rest)},
@@ -82,9 +88,3 @@ def _rises(value: Floats, period: int, scatter: float) -> bool:
     parts = stretch_medians(value, min(int(_PARTS * periods), len(value)))
     rises = np.diff(np.log(np.maximum(parts, np.finfo(float).tiny)))
     return bool(rises[rises > 0].sum() > scatter * periods)
-
-
-def _is_of_a_rate(run: Signals, period: int, alike: float) -> bool:
-    """Whether a learning rate has such waves."""
-    rates = (signal.finite.value for signal in run.of("learning_rate"))
-    return any(autocorrelation(rate)[period] > alike for rate in rates if len(rate) > 2 * period)

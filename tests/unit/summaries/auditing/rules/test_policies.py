@@ -62,8 +62,13 @@ def test_a_reward_that_collapses_and_stays_down():
         " was gained is lost"
     )
     assert told.severity.name == "WARNING"
-    (harder,) = audited.findings("GL506", rollout__ep_rew_mean=fallen, Environment__Lesson=n // 60)
+    levels = n / 60 + 0.1 * np.sin(7 * n)
+    (harder,) = audited.findings("GL506", rollout__ep_rew_mean=fallen, Curriculum__terrain_levels=levels)
     assert harder.severity.name == "INFO"
+    (lesson,) = audited.findings("GL506", rollout__ep_rew_mean=fallen, Environment__Lesson=n // 120)
+    assert lesson.severity.name == "WARNING"  # it was never learnt
+    cause = "Environment/Lesson rises from 0 at step 119 to 1 at step 120"
+    assert lesson.message == f"{told.message}; the likely cause: {cause}"
     for kept in (rise, rise - np.clip(n - 120, 0, 60) / 2, 20 + np.sin(n) - n / 100):
         assert audited.findings("GL506", rollout__ep_rew_mean=kept) == ()
 

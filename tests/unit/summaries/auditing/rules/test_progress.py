@@ -46,3 +46,16 @@ def test_few_points_of_steps_are_early_and_those_of_epochs_are_not():
     ):
         run = signals(**columns)
         assert is_early(run, run.of("loss")[0].finite) is early
+
+
+def test_a_schedule_that_has_only_begun_is_early():
+    share = N / 400
+    for rate, early in (
+        (np.minimum(share / 0.6, 1), True),  # it warmed up for most of the steps so far
+        (np.minimum(share / 0.1, 1), False),  # then it is constant
+        (1 - 0.4 * share, True),  # it comes down
+        (1 - 0.9 * share, False),
+        (np.full(400, 0.1), False),
+    ):
+        run = signals(loss=np.full(400, 2.3), lr=rate)
+        assert is_early(run, run.of("loss")[0].finite) is early

@@ -107,6 +107,8 @@ THRESHOLDS = {
         "straight": (0.5, "a number from 0 to 1"),
         "bends": (2.0, "a number above 1"),
         "min_points": (8, "a whole number of at least 6"),
+        "sure_points": (20, "a whole number of at least 6"),
+        "hardly": (0.03, "a number from 0 to 1"),
     },
     "GL314": {
         "alike": (0.4, "a number from 0 to 1"),

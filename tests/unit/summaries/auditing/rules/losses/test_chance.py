@@ -32,3 +32,9 @@ def test_a_straight_line_alone_is_a_note():
 )
 def test_what_is_no_guessing(loss):
     assert "GL309" not in codes(train__loss_epoch=loss, val__accuracy=0.5 + 0.01 * N)
+
+
+def test_a_loss_that_begins_to_fall_at_its_end_is_a_note():
+    falls_late = 2.303 - 0.1 * np.maximum(N - 26, 0) / 3 + 0.0005 * np.sin(7 * N)
+    found = finding("GL309", train__loss_epoch=falls_late, val__accuracy=AT_CHANCE)
+    assert found.severity.name == "INFO"

@@ -45,3 +45,10 @@ def test_single_steps_are_too_few():
 def test_a_loss_of_epochs_is_judged_by_itself_beside_accuracies():
     assert "GL313" in codes(loss=1.9 - 0.004 * N, test_acc=0.3 + 0.005 * N)
     assert "GL313" not in codes(loss=1.9 - 0.004 * N)
+
+
+def test_few_validations_that_fall_by_more_than_hardly_anything_are_a_note():
+    few = np.arange(12)
+    for fall, severity in ((0.01, "WARNING"), (0.05, "INFO")):
+        loss = 4.5 * (1 - fall * few / 11)
+        assert finding("GL313", train__loss=loss, val__loss=loss).severity.name == severity

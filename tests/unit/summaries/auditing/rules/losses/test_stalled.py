@@ -34,6 +34,13 @@ def test_what_varies_or_has_few_points_is_no_constant():
     assert audited.finding("GL307", val__accuracy=np.full(30, np.nan)) is None
 
 
+def test_nothing_right_is_a_warning_unless_a_policy_may_yet_succeed():
+    nothing = np.zeros(30)
+    assert audited.finding("GL307", val__accuracy=nothing).severity.name == "WARNING"
+    rare = audited.finding("GL307", rollout__success_rate=nothing, rollout__ep_rew_mean=0.1 * (np.arange(30) > 28))
+    assert rare.severity.name == "INFO"
+
+
 def test_a_plateau():
     loss = labelled.decay(600, 4.0, 0.4, 0.03)
     found = audited.finding("GL308", train__loss=loss)

@@ -42,3 +42,21 @@ def test_stairs_of_a_fine_tuning(epochs):
     assert "GL314" not in codes(
         train__loss=stairs * np.exp(0.04 * np.random.default_rng(1).standard_normal(len(stairs)))
     )
+
+
+def test_waves_that_grow_are_no_order_of_data():
+    found = finding("GL314", train__loss=1 + (WAVE - 1) * np.exp(N / 100 - 3.5))
+    assert found.message.endswith(
+        "of its level in the first third, and 23% in the last: the training swings, as with a rate that is too high, or"
+        " gradients that are never set to zero"
+    )
+
+
+def test_waves_of_a_setting():
+    """Two tasks in turn; and a schedule that only comes down is none."""
+    second = N // 20 % 2
+    loss = FALL * (1 + 0.5 * second)
+    assert "GL314" in codes(train__loss=loss)
+    assert "GL314" not in codes(train__loss=loss, task=second)
+    assert "GL314" in codes(train__loss=WAVE * FALL, lr=0.5 * (1 + np.cos(np.pi * N / 400)))
+    assert "GL314" in codes(train__loss=WAVE * FALL, teacher_forcing_ratio=1 - N / 400)

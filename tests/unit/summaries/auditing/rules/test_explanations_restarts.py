@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from summaries.auditing.rules.losses.warm_restarts import recur_as_restarts
+from summaries.auditing.rules.explanations import recur_as_restarts
 from summaries.auditing.statistics.excursions import Peak
 
 
