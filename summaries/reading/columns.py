@@ -183,6 +183,7 @@ class ScalarColumns:
 
     def epochs(self, tag: int) -> Epochs:
         """How a tag's points are distributed over the epochs."""
+        self.wait()
         if tag >= len(self._epochs):
             return Epochs()
         at = tag * _WORDS
