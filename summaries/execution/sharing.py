@@ -155,9 +155,10 @@ def processors() -> int:
 
 def _start_threads(number: int) -> None:
     while len(_threads) < number:
-        _threads.append(threading.Thread(target=_serve, args=(_jobs,), name="gradledger-helper", daemon=True))
+        thread = threading.Thread(target=_serve, args=(_jobs,), name="gradledger-helper", daemon=True)
         with suppress(RuntimeError):  # at the very end, a thread cannot be started any more, and nobody needs it
-            _threads[-1].start()
+            thread.start()
+        _threads.append(thread)
 
 
 def _serve(jobs: SimpleQueue[Callable[[], None]]) -> None:

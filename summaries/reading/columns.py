@@ -146,7 +146,11 @@ class ScalarColumns:
             MemoryError: there is too little for them.
         """
         if self._adding is not None:
-            self._adding.results()
+            try:
+                self._adding.results()
+            except Exception:  # it has ended; after an interrupt, it may not have
+                self._adding = None
+                raise
             self._adding = None
 
     def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
@@ -200,9 +204,11 @@ class ScalarColumns:
         """Begin the columns of tags that are new."""
         new = tags - len(self._columns)
         if new > 0:
+            self._tables.frombytes(
+                bytes(8 * _WORDS * new)
+            )  # first: an interrupt may leave it too long, never too short
             self._epochs += [Epochs() for _ in range(new)]
             self._columns += [_NO_POINTS] * new
-            self._tables.frombytes(bytes(8 * _WORDS * new))
 
     def _settle(self) -> None:
         """Count the points since the last mark into the epoch that has ended, or goes on."""
@@ -236,10 +242,10 @@ class ScalarColumns:
         columns = Block(np.empty(size, np.int64), np.empty(size), np.empty(size))
         for column, old in zip(columns, before, strict=True):
             column[:count] = old[:count]
-        self._columns[tag] = columns
+        places = [address(column) for column in columns]
+        self._columns[tag] = columns  # and the table at once: an interrupt between would leave it to freed memory
+        self._tables[at + STEPS], self._tables[at + WALL_TIMES], self._tables[at + NUMBERS] = places
         self._tables[at + ROOM] = size
-        for word, column in zip((STEPS, WALL_TIMES, NUMBERS), columns, strict=True):
-            self._tables[at + word] = address(column)
 
 
 def _of_length(column: NDArray[Number], length: int, copy: bool) -> NDArray[Number]:

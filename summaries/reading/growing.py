@@ -61,7 +61,7 @@ class GrowingRun:
             files: all files of the run as they are now, in reading order.
 
         Raises:
-            OSError: a file cannot be read; then the next call reads everything.
+            OSError: a file cannot be read; then, as after an interrupt, the next call reads everything.
         """
         now = tuple(files)
         if now == self._files:
@@ -76,7 +76,7 @@ class GrowingRun:
                 self._collector.read(file)
             self._files = now
             self._seam = self._last_bytes(now[-1]) if now else b""
-        except OSError:
+        except BaseException:  # also an interrupt: points were added that the next call would add again
             self._start_over()
             raise
         return self.columns()

@@ -102,6 +102,9 @@ class Reader:
         space = self._own or _of_this_thread()
         self._rows = Rows(self.tags, space.events, space.values, lasting=self._own is None and helpers() > 0)
         yield from self._read(opened, start, number, space)
+        if self._own is None and len(self._rows.values) == CAPACITY:
+            space.values = self._rows.values  # another thread may still read those of the last stretch
+            _threads.workspace = space
         self._rows = Rows(self.tags, *_NO_ROWS)
 
     def _read(self, opened: ReadableFile, start: int, number: int, space: _Workspace) -> Iterator[Index | Fault]:
@@ -249,9 +252,6 @@ class _Workspace:
     def __init__(self, events: int) -> None:
         self.events = np.zeros(events, EVENT)
         self.values = np.zeros(CAPACITY, VALUE)
-        self.others = (
-            None if events else np.zeros(CAPACITY, VALUE)
-        )  # whoever takes values may go on while more are read
         self.buffer = np.empty(_BUFFER_BYTES, np.uint8)
 
 
@@ -259,11 +259,9 @@ _threads = local()
 
 
 def _of_this_thread() -> _Workspace:
-    """Memory for values, used for run after run."""
-    if not hasattr(_threads, "workspace"):
-        _threads.workspace = _Workspace(0)
-    space: _Workspace = _threads.workspace
-    return space
+    """Memory for values, used for run after run, unless a read of one ends early: another thread may have its rows."""
+    space: _Workspace | None = vars(_threads).pop("workspace", None)
+    return _Workspace(0) if space is None else space
 
 
 def _of_whole_file(fault: Fault, end: int, opened: ReadableFile) -> Fault:

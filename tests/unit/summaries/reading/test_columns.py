@@ -1,14 +1,18 @@
 """Points by tag: none is lost while columns grow, and each lies in the epoch in which it was read."""
 
+import threading
 import time
 
 import numpy as np
 import pytest
 from engines import ENGINES, needs_compiled, using
 
+from summaries import read_run
+from summaries.execution import sharing
 from summaries.reading import columns
 from summaries.reading.columns import Epochs, ScalarColumns
 from summaries.wire.layout import KIND_IMAGE, VALUE
+from summaries.wire.scalars import encode_scalar
 
 
 def epochs_of(*numbers):
@@ -95,3 +99,53 @@ def test_an_error_in_the_other_thread_is_raised_once(monkeypatch):
             points.wait()
     points.add(rows([0] * 10_000), 1, lasts=True)
     assert len(points.columns()[0].step) == 10_000
+
+
+@needs_compiled
+def test_an_error_that_the_other_thread_met_is_raised_once(monkeypatch):
+    met, points = threading.Event(), ScalarColumns()
+
+    def refuse(*_):
+        met.set()
+        raise MemoryError("no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ScalarColumns, "_grow", refuse)
+        points.add(rows([0] * 10_000), 1, lasts=True)
+        assert met.wait(60)
+        with pytest.raises(MemoryError, match="no room"):
+            points.wait()
+    points.add(rows([0] * 10_000), 1, lasts=True)
+    assert len(points.columns()[0].step) == 10_000
+
+
+@needs_compiled
+def test_an_interrupt_before_the_last_rows_are_waited_for_leaves_them_their_memory(tmp_path, monkeypatch):
+    begun, go_on, seen = threading.Event(), threading.Event(), []
+    (tmp_path / "events.out.tfevents.1.a").write_bytes(b"".join(encode_scalar("a", i, 1.0, 0.5) for i in range(9000)))
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "events.out.tfevents.1.b").write_bytes(
+        b"".join(encode_scalar(f"b{i % 400}", i, 1.0, 0.5) for i in range(9000))
+    )
+
+    def late(scattered, growth):
+        begun.set()
+        go_on.wait(60)
+        seen.append(scattered["tag"].max())
+
+    def interrupted(points):
+        if points._adding is not None:
+            assert begun.wait(60)
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sharing, "processors", lambda: 2)
+        patch.setattr(ScalarColumns, "_scatter", lambda _, scattered, growth: late(scattered, growth))
+        patch.setattr(ScalarColumns, "wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            read_run(tmp_path)
+    assert len(read_run(tmp_path / "b").scalars) == 400
+    go_on.set()
+    while not seen:
+        time.sleep(0.001)
+    assert seen == [0]
