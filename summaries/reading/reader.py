@@ -102,8 +102,9 @@ class Reader:
         space = self._own or _of_this_thread()
         self._rows = Rows(self.tags, space.events, space.values, lasting=self._own is None and helpers() > 0)
         yield from self._read(opened, start, number, space)
-        if self._own is None and len(self._rows.values) == CAPACITY:
-            space.values = self._rows.values  # another thread may still read those of the last stretch
+        if self._own is None:
+            values = self._rows.values  # another thread may still read those of the last stretch
+            space.values = values if len(values) == CAPACITY else np.zeros(CAPACITY, VALUE)
             _threads.workspace = space
         self._rows = Rows(self.tags, *_NO_ROWS)
 

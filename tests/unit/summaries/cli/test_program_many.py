@@ -3,9 +3,11 @@
 `python -m benchmarks.big` does the same at full size: 10,000,000 steps, 100,000 tags, 100,000 runs, 4 GiB.
 """
 
+import os
+
 import pytest
 from benchmarks.big import COMMANDS, SERVERS, SHAPES, WITHOUT_RUNS
-from helpers import run
+from helpers import ROOT, run
 
 from summaries.cli.program import command_names
 
@@ -51,4 +53,4 @@ def test_every_command_is_here():
 
 @pytest.mark.parametrize("shape", SIZES)
 def test_what_is_many_takes_a_bound_of_memory_and_of_open_files(tmp_path, shape):
-    run("-c", PROGRAM, tmp_path, shape, *SIZES[shape])
+    run("-c", PROGRAM, tmp_path, shape, *SIZES[shape], env=os.environ | {"PYTHONPATH": str(ROOT / "tests")})
