@@ -148,14 +148,15 @@ def _swings(run: Signals, signal: Signal, loss: Signal, limit: UnstableTrainingL
 def _is_restless(signal: Signal, least: float, better: float) -> bool:
     """Whether the second half scatters from point to point by more than this, surely, and does not become better.
 
-    Half of a short curve cannot tell the latter; it is told by the whole.
+    It does if it has a trend, and is better than the first half; a short half has none to tell, the whole curve has.
     """
     curve = signal.descent
     late = curve.since(1 / 2)
     surely = 1 - _OF_SIGMA / math.sqrt(len(late.values))
     if not surely * curve.jitter > least > 0:
         return False
-    return better * (late if len(late.values) >= LEVELS else curve).trend < SURE / 2
+    rises = better * (late if len(late.values) >= LEVELS else curve).trend >= SURE / 2
+    return not (rises and better * (median(late.values) - median(curve.values[: -len(late.values)])) > 0)
 
 
 def _restless(run: Signals, signal: Signal) -> Hit:

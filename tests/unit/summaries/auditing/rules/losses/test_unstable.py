@@ -32,6 +32,13 @@ def test_a_validation_that_swings():
     )
 
 
+def test_a_validation_that_swings_higher_than_before_may_fall_in_its_last_half():
+    swings = 0.4 * NOISE[1].clip(-2, 2)
+    after_a_rise = np.where(N < 24, 0.5, 2.3 - 0.03 * N) + swings
+    assert "val/loss swings between " in finding("GL315", train__loss=FALL, val__loss=after_a_rise).message
+    assert "GL315" not in codes(train__loss=FALL, val__loss=np.where(N < 24, 2.5, 2.3 - 0.03 * N) + swings)
+
+
 @pytest.mark.parametrize(
     ("train", "validation"),
     [
