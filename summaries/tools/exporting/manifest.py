@@ -2,12 +2,13 @@
 
 It is the file `_manifest.json` in the dataset, UTF-8 encoded JSON:
 
-    {"gradledger_dataset": 1, "tags": ["loss*"], "latest": false,
+    {"gradledger_dataset": 2, "tags": ["loss*"], "latest": false,
      "files": {"part-00000.parquet": {"a": {"bytes": 5840, "fingerprint": "8c1f…", "points": 200}}}}
 
 `tags` (null: all) and `latest` are what was asked for. `files` has the Parquet files, and in each its runs by name: the
 size of the run's event files in bytes, the fingerprint of these files, and the number of rows. The latter are null as
-long as the run has its place but is not written; the fingerprint alone, if it has to be written again.
+long as the run has its place but is not written; the fingerprint alone, if it has to be written again. So has every run
+of version 1, whose files were not in the order of tags.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "Manifest", "fingerprint", "part_name"]
 
 _MANIFEST = "_manifest.json"
-_VERSION = 1
+_VERSION = 2
+_UNSORTED = 1
 _PART = re.compile(r"part-\d{5,9}\.parquet", re.ASCII)
 
 
@@ -96,11 +98,14 @@ class Manifest:
 
     @classmethod
     def _parsed(cls, target: str, storage_options: Mapping[str, object] | None, tree: Any) -> Manifest:
-        if tree["gradledger_dataset"] != _VERSION:
+        version = tree["gradledger_dataset"]
+        if version not in (_UNSORTED, _VERSION):
             raise ValueError
         if not all(map(_PART.fullmatch, tree["files"])):
             raise ValueError  # a path elsewhere, which would be overwritten
         files = {file: {name: Entry(**entry) for name, entry in runs.items()} for file, runs in tree["files"].items()}
+        for runs in files.values() if version == _UNSORTED else ():
+            runs |= {name: entry._replace(fingerprint=None) for name, entry in runs.items()}
         return cls(target, storage_options, several(tree["tags"]), tree["latest"], files)
 
     def save(self) -> None:

@@ -1,5 +1,8 @@
 """One Parquet file of a dataset: runs are read and added, and the rows of other runs are taken from the file before.
 
+Its rows are in the order of their tags, so that a query for a tag reads few others. For that, the points of all of its
+runs are in memory: of a large run, or of small ones whose event files have 64 MiB together.
+
 This is the unit of work of an export: it can be done by another process or machine, which reads the event files itself
 and writes straight to the target.
 """
@@ -8,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from summaries.optional import needs
 from summaries.patterns import matcher
@@ -26,8 +29,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from summaries.errors import Fault
+    from summaries.reading.series import Series
     from summaries.storage.protocols import StoredFile
-    from summaries.tools.formats.parquet_file import ParquetFile
 
 __all__ = ["Part", "WritePart", "WrittenPart"]
 
@@ -99,28 +102,31 @@ class WritePart:
         path = join(self.target, part.file)
         done = WrittenPart()
         target = new_file(path, replace=True, follow=False, storage_options=self.storage_options)
-        with target as new, new_long_file(new) as parquet:
-            for name, files in part.runs.items():
-                self._add(name, files, parquet, done)
-            if part.kept or done.failed:
-                self._copy(path, part, done, parquet)
+        with target as new, new_long_file(new, strings=True) as parquet:
+            read = {name: scalars for name, files in part.runs.items() if (scalars := self._read(name, files, done))}
+            before = self._rows_before(path, part, done) if part.kept or done.failed else {}
+            tags = {tag for scalars in read.values() for tag in scalars}
+            for tag in sorted(tags | before.keys(), key=unicode):
+                own = long_tables({name: {tag: scalars[tag]} for name, scalars in read.items() if tag in scalars})
+                for table in (*before.get(tag, ()), *own):
+                    parquet.add(table)
+                parquet.settle()
         return done
 
-    def _add(self, name: str, files: Sequence[StoredFile], parquet: ParquetFile, done: WrittenPart) -> None:
-        """Read a run and add its rows."""
+    def _read(self, name: str, files: Sequence[StoredFile], done: WrittenPart) -> dict[str, Series]:
+        """The points of a run; none if it cannot be read."""
         try:
             run = read_files(files, tags=self.tags)
         except OSError as error:  # the other runs go on
             done.failed[name] = error
-            return
-        before = parquet.rows
-        for table in long_tables(name, chosen(run.scalars, matcher(self.tags), latest=self.latest)):
-            parquet.add(table)
-        done.points[name] = parquet.rows - before
+            return {}
+        scalars = chosen(run.scalars, matcher(self.tags), latest=self.latest)
+        done.points[name] = sum(map(len, scalars.values()))
         done.faults[name] = run.faults
+        return scalars
 
-    def _copy(self, path: str, part: Part, done: WrittenPart, parquet: ParquetFile) -> None:
-        """Add the rows that runs have in the file as it is: those that are kept, and those that cannot be read now."""
+    def _rows_before(self, path: str, part: Part, done: WrittenPart) -> dict[str, list[Any]]:
+        """What runs have in the file as it is, as tables of each tag: those kept, and those that cannot be read now."""
         pa, compute = needs("pyarrow", "export"), needs("pyarrow.compute", "export")
         data = read_file(path, self.storage_options)
         if data is None:
@@ -129,15 +135,18 @@ class WritePart:
                 raise FileNotFoundError(
                     f"a file of the dataset is missing: {shown}; export again, with incremental=False"
                 )
-            return
+            return {}
         wanted = pa.array([unicode(name) for name in (*part.kept, *done.failed)], pa.string())
+        tables: dict[str, list[Any]] = {}
         with needs("pyarrow.parquet", "export").ParquetFile(pa.BufferReader(data)) as old:
             for number in range(old.num_row_groups):
                 table = old.read_row_group(number)
                 own = table.filter(compute.is_in(table["run"].cast(pa.string()), value_set=wanted))
                 for position, label in enumerate(("run", "tag")):  # without the names of those that are left out
                     own = own.set_column(position, label, own[label].cast(pa.string()).dictionary_encode())
-                parquet.add(own)
+                for tag in compute.unique(own["tag"]).to_pylist():
+                    tables.setdefault(tag, []).append(own.filter(compute.equal(own["tag"], tag)))
+        return tables
 
     def expecting(self, parts: Sequence[Part]) -> AbstractContextManager[object]:
         """While this context lasts, these parts are written, so that files in a store may be fetched ahead."""

@@ -1,4 +1,9 @@
-"""Parquet, long or wide, read, and written with zstd in row groups that small runs and series share."""
+"""Parquet, long or wide, read, and written with zstd in row groups that small runs and series share.
+
+A file of a dataset is in the order of its tags, with row groups of one tag, or of few. From the lowest and the highest
+tag of each, query engines see which of them a query for a tag has to read. Arrow does so of strings alone; a file by
+itself has a dictionary of them, with which pandas needs less memory.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +18,20 @@ from summaries.storage.plain import open_bytes
 from summaries.tools.formats.tables import TableReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from summaries.presenting.tables import Runs
     from summaries.tools.exporting.runs import Chosen
     from summaries.tools.formats.points import Cells, Item, LeftOut
 
 __all__ = ["ParquetFile", "long_tables", "new_long_file", "opened_parquet", "read_parquet", "write_scalars"]
 
 _ROW_GROUP_ROWS = 1 << 17
+_FEW_ROWS = 1 << 14  # so many are read so fast that less of them is no gain
 _CELLS = 1 << 22  # of a row group of a wide table
 _READ_CELLS = 1 << 17  # at once
 
@@ -39,7 +46,7 @@ def write_scalars(runs: Chosen, path: str, *, wide: bool) -> int:
         return _write_wide(runs, path)
     with new_long_file(path) as file:
         for name, scalars in runs:
-            for table in long_tables(name, scalars):
+            for table in long_tables({name: scalars}):
                 file.add(table)
     return file.rows
 
@@ -72,6 +79,11 @@ class ParquetFile:
         self._waiting_rows += len(table)
         self.rows += len(table)
 
+    def settle(self) -> None:
+        """End the row group, unless it has few rows: those that follow are asked for at other times."""
+        if self._waiting_rows >= _FEW_ROWS:
+            self.flush()
+
     def flush(self) -> None:
         """Write what is waiting for more rows, as one row group."""
         if self._waiting:
@@ -80,29 +92,39 @@ class ParquetFile:
         self._waiting, self._waiting_rows = [], 0
 
 
-def new_long_file(path: str) -> AbstractContextManager[ParquetFile]:
+def new_long_file(path: str, *, strings: bool = False) -> AbstractContextManager[ParquetFile]:
     """Create a file on the disk for the columns run, tag, step, wall_time, value; it is whole at the end of the block.
+
+    Args:
+        path: the file.
+        strings: whether runs and tags are strings, and not a dictionary of strings.
 
     Raises:
         ImportError: pyarrow is missing; the message says how to install it.
     """
-    return _new_file(path, arrow_table(long_columns({"": {}})).schema, _ROW_GROUP_ROWS)
+    schema = arrow_table(long_columns({"": {}})).schema
+    if strings:
+        pa = needs("pyarrow", "export")
+        schema = pa.schema([field.with_type(getattr(field.type, "value_type", field.type)) for field in schema])
+    return _new_file(path, schema, _ROW_GROUP_ROWS)
 
 
-def long_tables(name: str, scalars: Mapping[str, Series]) -> Iterator[Any]:
-    """The points of a run as long Arrow tables, each for one row group at most."""
-    waiting: dict[str, Series] = {}
+def long_tables(runs: Runs) -> Iterator[Any]:
+    """The points of runs as long Arrow tables, each for one row group at most."""
+    waiting: dict[str | None, dict[str, Series]] = {}
     rows = 0
-    for tag, series in scalars.items():
-        for start in range(0, len(series), _ROW_GROUP_ROWS):
-            piece = slice(start, start + _ROW_GROUP_ROWS)
-            part = Series(tag, series.step[piece], series.wall_time[piece], series.value[piece])
-            if rows + len(part) > _ROW_GROUP_ROWS:
-                yield arrow_table(long_columns({name: waiting}))
-                waiting, rows = {}, 0
-            waiting[tag] = part
-            rows += len(part)
-    yield arrow_table(long_columns({name: waiting}))
+    for run, scalars in runs.items():
+        for tag, series in scalars.items():
+            for start in range(0, len(series), _ROW_GROUP_ROWS):
+                piece = slice(start, start + _ROW_GROUP_ROWS)
+                part = Series(tag, series.step[piece], series.wall_time[piece], series.value[piece])
+                if rows + len(part) > _ROW_GROUP_ROWS:
+                    yield arrow_table(long_columns(waiting))
+                    waiting, rows = {}, 0
+                waiting.setdefault(run, {})[tag] = part
+                rows += len(part)
+    if waiting:
+        yield arrow_table(long_columns(waiting))
 
 
 def _write_wide(runs: Chosen, path: str) -> int:

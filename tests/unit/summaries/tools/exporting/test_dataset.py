@@ -11,8 +11,10 @@ import pytest
 from summaries import Exported, SummaryWriter, export, read_logdir
 from summaries.execution.tasks import Died
 from summaries.tools.exporting import dataset, manifest, part
+from summaries.tools.formats import parquet_file
 
 pq = pytest.importorskip("pyarrow.parquet", reason="an extra")
+ds = pytest.importorskip("pyarrow.dataset", reason="an extra")
 
 
 def write_run(directory, start=0, tag="loss"):
@@ -64,7 +66,32 @@ def test_a_new_dataset(logs, tmp_path):
     assert sorted(os.listdir(tmp_path / "ds")) == ["_manifest.json", "part-00000.parquet"]
     assert rows(tmp_path / "ds") == wanted(logs)
     schema = pq.read_schema(tmp_path / "ds/part-00000.parquet")
-    assert schema.equals(read_logdir(logs).to_arrow().schema)
+    assert [str(kind) for kind in schema.types] == ["string", "string", "int64", "double", "double"]
+    assert schema.names == read_logdir(logs).to_arrow().schema.names
+
+
+def test_a_query_for_a_tag_reads_its_row_groups_alone(logs, tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet_file, "_FEW_ROWS", 10)
+    monkeypatch.setattr(parquet_file, "_ROW_GROUP_ROWS", 10)
+    for name in ("a", "d"):  # b/c is taken from the file as it is
+        for tag in ("other", "accuracy", "loss"):
+            write_run(logs / name, tag=tag)
+        export(logs, tmp_path / "ds")
+    of_loss = ds.field("tag") == "loss"
+    (fragment,) = ds.dataset(tmp_path / "ds", format="parquet").get_fragments()
+    groups = [len(group.to_table()) for group in fragment.split_by_row_group(of_loss)]
+    assert (sum(groups), fragment.metadata.num_row_groups) == (25, 5)
+    assert rows(tmp_path / "ds") == wanted(logs)
+    assert fragment.count_rows(filter=of_loss) == 25
+
+
+def test_a_dataset_of_version_1_is_written_again(logs, tmp_path):
+    path = tmp_path / "ds/_manifest.json"
+    export(logs, tmp_path / "ds")
+    as_it_was = path.read_text()
+    path.write_text(as_it_was.replace('"gradledger_dataset": 2', '"gradledger_dataset": 1'))
+    assert export(logs, tmp_path / "ds").written == ("a", "b/c", "d")
+    assert path.read_text() == as_it_was
 
 
 def test_only_what_has_changed_is_read_and_written(logs, tmp_path, opened, monkeypatch):

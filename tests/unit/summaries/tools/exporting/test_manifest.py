@@ -27,7 +27,7 @@ def test_the_manifest(logs, tmp_path):
     export(logs, target, tags=["lo*"])
     tree = json.loads((target / "_manifest.json").read_text())
     (runs,) = tree.pop("files").values()
-    assert tree == {"gradledger_dataset": 1, "tags": ["lo*"], "latest": False}
+    assert tree == {"gradledger_dataset": 2, "tags": ["lo*"], "latest": False}
     assert list(runs) == ["a", "b/c", "d"]
     size = sum(path.stat().st_size for path in (logs / "a").iterdir())
     assert {**runs["a"], "fingerprint": len(runs["a"]["fingerprint"])} == {
@@ -91,7 +91,7 @@ def test_a_link_in_a_dataset_is_replaced_and_not_followed(logs, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "[" * 9999, "{}", '{"gradledger_dataset": 2}', '{"gradledger_dataset": 1, "files": 3}']
+    "text", ["", "[]", "[" * 9999, "{}", '{"gradledger_dataset": 3}', '{"gradledger_dataset": 2, "files": 3}']
 )
 def test_manifests_of_others(logs, tmp_path, text):
     path = tmp_path / "ds/_manifest.json"
@@ -99,7 +99,7 @@ def test_manifests_of_others(logs, tmp_path, text):
     path.write_text(text)
     with pytest.raises(ValueError, match="not the manifest") as raised:
         export(logs, tmp_path / "ds")
-    assert str(raised.value) == f"not the manifest of a dataset of version 1: {path}"
+    assert str(raised.value) == f"not the manifest of a dataset of version 2: {path}"
 
 
 @pytest.mark.only_on_disks(reason="files of a store have versions")
