@@ -143,9 +143,9 @@ def _items(path: str, left_out: LeftOut) -> Iterator[Item]:
                 if len(batch[-1]) < len(names) and next(rows, None) is None:
                     left_out["last rows that are not whole"] += 1
                     del batch[-1]
-                for i, row in enumerate(batch):
-                    if len(row) != len(names):
-                        raise ValueError(f"{path}, row {first + i}: there must be {len(names)} cells, got {len(row)}")
+                if not {len(names)}.issuperset(map(len, batch)):
+                    i, row = next((i, row) for i, row in enumerate(batch) if len(row) != len(names))
+                    raise ValueError(f"{path}, row {first + i}: there must be {len(names)} cells, got {len(row)}")
                 yield from reader.points(list(zip(*batch, strict=True)) or [()] * len(names), first)
                 first += len(batch)
         except csv.Error as error:

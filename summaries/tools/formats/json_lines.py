@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from summaries.storage.plain import create_text, open_text
 from summaries.tools.formats.tables import TableReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from summaries.reading.run import Run
     from summaries.reading.series import Series
@@ -22,6 +23,7 @@ __all__ = ["read_json_lines", "write_json_lines"]
 _LINES = 1 << 14  # read or written at once
 _COLUMNS = ("run", "tag", "step", "wall_time", "value")
 _STEPS, _TIMES = ("step", "_step", "global_step"), ("wall_time", "_timestamp")
+_NO_TAGS = {"run", *_STEPS, *_TIMES}
 
 
 def write_json_lines(runs: Iterable[tuple[str, Run]], path: str) -> int:
@@ -78,16 +80,23 @@ def read_json_lines(path: str, left_out: LeftOut) -> Iterator[Item]:
     with open_text(path) as file:
         lines, first = enumerate(file, 1), 1
         while batch := list(islice(lines, _LINES)):
-            numbered = [(f"{path}, line {number}", line) for number, line in batch if line.strip()]
-            rows = [(place, row) for place, line in numbered for row in _rows(line, place)]
-            if rows:
-                places, points = zip(*rows, strict=True)
-                yield from reader.points(list(zip(*points, strict=True)), first, places.__getitem__)
-            first += len(rows)
+            columns: list[list[object]] = [[] for _ in _COLUMNS]
+            numbers: list[int] = []  # of the line that each point is on
+            for number, line in batch:
+                if line.strip():
+                    numbers += [number] * _add(line, columns, f"{path}, line {number}")
+            if numbers:
+                yield from reader.points(columns, first, partial(_place, path, numbers))
+            first += len(numbers)
 
 
-def _rows(line: str, where: str) -> Iterator[tuple[object, ...]]:
-    """(run, tag, step, wall_time, value) of each point of a line."""
+def _place(path: str, numbers: Sequence[int], index: int) -> str:
+    """Where the point with an index is, for errors."""
+    return f"{path}, line {numbers[index]}"
+
+
+def _add(line: str, columns: Sequence[list[object]], where: str) -> int:
+    """Add the points of a line to columns of run, tag, step, wall_time and value; return how many there are."""
     try:
         point = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -100,8 +109,11 @@ def _rows(line: str, where: str) -> Iterator[tuple[object, ...]]:
     wall_time = next((point[name] for name in _TIMES if name in point), None)
     run = point.get("run")
     if "tag" in point and "value" in point:
-        yield run, point["tag"], step, wall_time, point["value"]
-        return
-    for name, value in point.items():
-        if name not in {"run", *_STEPS, *_TIMES} and value is not None:
-            yield run, name, step, wall_time, value
+        tags, values = [point["tag"]], [point["value"]]
+    else:
+        tags = [name for name, value in point.items() if value is not None and name not in _NO_TAGS]
+        values = [point[name] for name in tags]
+    count = len(tags)
+    for column, cells in zip(columns, ([run] * count, tags, [step] * count, [wall_time] * count, values), strict=True):
+        column.extend(cells)
+    return count

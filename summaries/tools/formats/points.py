@@ -143,7 +143,9 @@ class Numbering:
     def of(self, names: Sequence[str]) -> NDArray[np.int64]:
         """int64[n]: the numbers of n names; new ones are added."""
         numbers = self._numbers
-        return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+        for name in dict.fromkeys(names):
+            numbers.setdefault(name, len(numbers))
+        return np.fromiter(map(numbers.__getitem__, names), np.int64, len(names))
 
     @property
     def names(self) -> list[str]:
@@ -182,8 +184,9 @@ def numbers(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """
     if isinstance(cells, np.ndarray):
         return cells.astype(np.float64), np.zeros(len(cells), np.bool_)
+    whole = [np.nan if cell is None else cell for cell in cells]
     try:
-        return np.fromiter(map(float, cells), np.float64, len(cells)), np.zeros(len(cells), np.bool_)  # type: ignore[arg-type]
+        return np.fromiter(map(float, whole), np.float64, len(whole)), np.zeros(len(whole), np.bool_)  # type: ignore[arg-type]
     except (ValueError, TypeError, OverflowError):
         pairs = [_number(cell) for cell in cells]
         return np.array([value for value, _ in pairs]), np.array([bad for _, bad in pairs], np.bool_)
@@ -225,7 +228,7 @@ def integers(cells: Cells, where: Callable[[int], str]) -> NDArray[np.int64]:
             return cells.astype(np.int64)
         cells = cells.tolist()
     try:
-        if all(isinstance(cell, (str, int)) for cell in cells):
+        if {str, int, bool}.issuperset(map(type, cells)):
             return np.fromiter(map(int, cells), np.int64, len(cells))
     except (ValueError, TypeError, OverflowError):
         pass

@@ -94,7 +94,7 @@ class TableReader:
             wall_time, bad = numbers(cells["wall_time"])
             if bad.any():
                 self._left_out["times that are not seconds since the epoch"] += int(np.count_nonzero(bad))
-        runs = ["" if cell is None else str(cell) for cell in cells["run"]] if "run" in cells else None
+        runs = _texts(cells["run"]) if "run" in cells else None
         self._top |= {"", "."}.intersection(runs or ())
         if len(self._top) > 1:
             raise ValueError(f"{self._path}: one of the runs '' and '.' must have another name, got both")
@@ -103,14 +103,14 @@ class TableReader:
             return
         value, bad = numbers(cells["value"])
         numbering = Numbering()
-        tag = numbering.of([str("" if cell is None else cell) for cell in cells["tag"]])
+        tag = numbering.of(_texts(cells["tag"]))
         for number, count in zip(*np.unique(tag[bad], return_counts=True), strict=True):
             self._left_out[f"values of {numbering.names[number]!r} that are no numbers"] += int(count)
         rows = np.flatnonzero(~bad)
         points = PointBatch(".", numbering.names, tag[rows], step[rows], wall_time[rows], value[rows])
         yield from by_run(None if runs is None else [runs[row] for row in rows.tolist()], points)
 
-    def _wide(self, columns: Sequence[Cells], rows: PointBatch, runs: list[str] | None) -> Iterator[PointBatch]:
+    def _wide(self, columns: Sequence[Cells], rows: PointBatch, runs: Sequence[str] | None) -> Iterator[PointBatch]:
         """Row by row, each column that has a number; a cell without any has no point."""
         shape = len(rows.step), len(self._others)
         value, has = np.empty(shape), np.empty(shape, np.bool_)
@@ -122,6 +122,13 @@ class TableReader:
         row, tag = np.nonzero(has)
         points = PointBatch(".", list(self._others.values()), tag, rows.step[row], rows.wall_time[row], value[row, tag])
         yield from by_run(None if runs is None else [runs[i] for i in row.tolist()], points)
+
+
+def _texts(cells: Cells) -> Sequence[str]:
+    """The texts of cells."""
+    if {str}.issuperset(map(type, cells)):
+        return cells  # type: ignore[return-value]  # they are
+    return ["" if cell is None else str(cell) for cell in cells]
 
 
 def _empty(cells: Cells) -> NDArray[np.bool_]:
