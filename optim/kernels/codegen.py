@@ -168,12 +168,12 @@ class _Update:
         columns |= {f"squares{k}": slot_columns(k - 2).start for k in slots}
         squared = dict(zip(columns, ["x0", new[1], "moved", *(new[k] for k in slots)], strict=True))
         begin = [f"{name} = real(0.0)" for name in squared]
-        begin += ["nonzero = none()", *(f"sum{k}, most{k} = real(0.0), real(-inf)" for k in slots)]
+        begin += ["nonzero = real(0.0)", *(f"sum{k}, most{k} = real(0.0), real(-inf)" for k in slots)]
         add_up = [f"{name} = add(multiply({x}, {x}), {name})" for name, x in squared.items()]
         add_up += ["nonzero = count_nonzero(x0, nonzero)"]
         add_up += [f"sum{k} = add({new[k]}, sum{k})" for k in slots]
         results = [f"put(out, at + {column}, total({name}))" for name, column in columns.items()]
-        results += [f"put(out, at + {ZEROS}, stop - start - count(nonzero))"]
+        results += [f"put(out, at + {ZEROS}, stop - start - total(nonzero))"]
         for k in slots:
             column = columns[f"squares{k}"]
             results += [f"put(out, at + {column + SUM}, total(sum{k}))"]

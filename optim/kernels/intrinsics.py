@@ -36,8 +36,8 @@ def intrinsics(dtype: str, lanes: int) -> dict[str, Any]:
     real(x) is a vector of equal elements; operations have the names of NumPy's ufuncs. more(x, y) is the larger, and y
     if they are equal or one is NaN; clamp(x, low, high) leaves NaN as it is; leading(x, n) is 0 from lane n on. wide(x)
     is a vector of float64s; wider(x) makes one, and wide_add and wide_multiply take two. count_nonzero(x, n) adds 1 to
-    the integers n where x is not 0, count_nonfinite(x, n) where it is not finite; none() are such integers. total(x),
-    wide_total(x), largest(x) and count(n) reduce a vector to a float64.
+    the elements of n where x is not 0, count_nonfinite(x, n) where it is not finite. total(x), wide_total(x) and
+    largest(x) reduce a vector to a float64.
 
     Args:
         dtype: the elements' dtype, "float32" or "float64".
@@ -71,16 +71,14 @@ class _Kinds(NamedTuple):
     item: Any
     real: Any  # elements
     wide: Any  # as many float64s
-    integer: Any  # integers of the elements' size
     mask: Any  # booleans
 
 
 def _kinds(dtype: str, lanes: int) -> _Kinds:
     item = getattr(types, dtype)
     real = _Vector(dtype, ir.FloatType() if dtype == "float32" else ir.DoubleType(), lanes)
-    integer = _Vector(f"int{item.bitwidth}", ir.IntType(item.bitwidth), lanes)
     wide = _Vector("wide", ir.DoubleType(), lanes)
-    return _Kinds(lanes, item, real, wide, integer, _Vector("bool", ir.IntType(1), lanes))
+    return _Kinds(lanes, item, real, wide, _Vector("bool", ir.IntType(1), lanes))
 
 
 def _made(result: Any, arguments: Sequence[Any], build: Callable[..., Any]) -> Any:
@@ -147,7 +145,7 @@ def _memory(kinds: _Kinds) -> dict[str, Any]:
         kind = ir.FunctionType(ir.VoidType(), [byte, option, option, option])
         prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
         start = builder.bitcast(builder.gep(p, [i]), byte)
-        read_soon_data = [option(number) for number in (0, 2, 1)]  # 2: into the second-level cache
+        read_soon_data = [option(number) for number in (0, 3, 1)]  # 3: into the first-level cache
         for offset in range(0, kinds.lanes * size, _CACHE_LINE):
             builder.call(prefetch, [builder.gep(start, [option(offset)]), *read_soon_data])
 
@@ -234,7 +232,7 @@ def _comparison(relation: str) -> Callable[..., Any]:
 
 def _reductions(kinds: _Kinds) -> dict[str, Any]:
 
-    real, wide, integer, double = kinds.real, kinds.wide, kinds.integer, ir.DoubleType()
+    real, wide, double = kinds.real, kinds.wide, ir.DoubleType()
 
     def halved(builder: Any, x: Any, combine: Callable[..., Any]) -> Any:
         lanes = kinds.lanes
@@ -259,11 +257,10 @@ def _reductions(kinds: _Kinds) -> dict[str, Any]:
 
     def count_nonzero(builder: Any, x: Any, n: Any) -> Any:
         is_nonzero = builder.fcmp_unordered("!=", x, _constant(real, 0.0))  # as NaN is
-        return builder.sub(n, builder.sext(is_nonzero, integer.llvm))
+        return builder.select(is_nonzero, builder.fadd(n, _constant(real, 1.0)), n)
 
     def count_nonfinite(builder: Any, x: Any, n: Any) -> Any:
-        is_nonfinite = builder.fcmp_unordered("!=", builder.fsub(x, x), _constant(real, 0.0))
-        return builder.sub(n, builder.sext(is_nonfinite, integer.llvm))
+        return count_nonzero(builder, builder.fsub(x, x), n)
 
     def leading(builder: Any, x: Any, n: Any) -> Any:
         return builder.select(_first(builder, n, kinds.lanes), x, _constant(real, 0.0))
@@ -276,13 +273,9 @@ def _reductions(kinds: _Kinds) -> dict[str, Any]:
         "total": _made(types.float64, [real], total),
         "wide_total": _made(types.float64, [wide], total),
         "largest": _made(types.float64, [real], largest),
-        "none": _made(integer, [], lambda _builder: _constant(integer, 0)),
-        "count_nonzero": _made(integer, [real, integer], count_nonzero),
-        "count_nonfinite": _made(integer, [real, integer], count_nonfinite),
+        "count_nonzero": _made(real, [real, real], count_nonzero),
+        "count_nonfinite": _made(real, [real, real], count_nonfinite),
         "leading": _made(real, [real, types.int64], leading),
-        "count": _made(
-            types.float64, [integer], lambda builder, n: builder.sitofp(halved(builder, n, builder.add), double)
-        ),
     }
 
 

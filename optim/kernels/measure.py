@@ -62,18 +62,19 @@ def sums_of_squares(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
     return squares
 
 
-def measure(arrays: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+def measure(arrays: Sequence[NDArray[Any]], *, are_gradients: bool = False) -> NDArray[np.float64]:
     """Measure arrays, reading each once.
 
     Args:
         arrays: of any shapes, floating dtypes.
+        are_gradients: whether SUM and LARGEST are not asked for, which takes less time; they may have any value.
 
     Returns:
         float64[arrays, ARRAY_WIDTH], an array's columns of `stats`.
     """
     memory = Arrays.of(arrays).memory
     if memory is not None:
-        return compiled.ENGINE.measure_at(memory)
+        return compiled.ENGINE.measure_gradients_at(memory) if are_gradients else compiled.ENGINE.measure_at(memory)
     measured = np.empty((len(arrays), ARRAY_WIDTH))
     for server, chosen in _servers(arrays):
         measured[chosen] = server.measure([arrays[i] for i in chosen])

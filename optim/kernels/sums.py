@@ -35,10 +35,8 @@ def sums(dtype: str, lanes: int) -> dict[str, Any]:
     LANES, AHEAD, fetch, load, load_first = (v[name] for name in ("LANES", "AHEAD", "fetch", "load", "load_first"))
     real, add, multiply, more, leading = v["real"], v["add"], v["multiply"], v["more"], v["leading"]
     wide, wider, wide_add, wide_multiply = v["wide"], v["wider"], v["wide_add"], v["wide_multiply"]
-    none, count_nonzero, count_nonfinite = v["none"], v["count_nonzero"], v["count_nonfinite"]
-    item, put, count, total, wide_total, largest = (
-        v[name] for name in ("item", "put", "count", "total", "wide_total", "largest")
-    )
+    count_nonzero, count_nonfinite = v["count_nonzero"], v["count_nonfinite"]
+    item, put, total, wide_total, largest = (v[name] for name in ("item", "put", "total", "wide_total", "largest"))
 
     @compiled
     def over(step, state, p, first, last):
@@ -97,7 +95,7 @@ def sums(dtype: str, lanes: int) -> dict[str, Any]:
     def check_zeros(p, first, last, out, at):
         put(out, at + NONFINITE, 0.0)
         if not least < item(out, at) < most:
-            put(out, at + NONFINITE, count(over(add_nonfinite, none(), p, first, last)))
+            put(out, at + NONFINITE, total(over(add_nonfinite, real(0.0), p, first, last)))
 
     @compiled
     def check_gradient(p, first, last, out, at):
@@ -112,14 +110,14 @@ def sums(dtype: str, lanes: int) -> dict[str, Any]:
 
     @compiled
     def gradient(p, first, last, out, at):
-        summed, nonzero = over(add_square_and_nonzero, (real(0.0), none()), p, first, last)
+        summed, nonzero = over(add_square_and_nonzero, (real(0.0), real(0.0)), p, first, last)
         put(out, at, total(summed))
-        put(out, at + ZEROS, last - first - count(nonzero))
+        put(out, at + ZEROS, last - first - total(nonzero))
         check_gradient(p, first, last, out, at)
 
     @compiled
     def zeros(p, first, last, out, at):
-        put(out, at + ZEROS, last - first - count(over(add_nonzero, none(), p, first, last)))
+        put(out, at + ZEROS, last - first - total(over(add_nonzero, real(0.0), p, first, last)))
         check_zeros(p, first, last, out, at)
 
     @compiled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +27,9 @@ _SHARED = 1 << 18  # elements: the smallest step for which it is worth waking a 
 _TASK = 16 * BLOCK  # elements of a task at most: few enough to share evenly, enough for the call not to matter
 _PIECE = 1 << 17  # elements of a piece at least: it waits for the interpreter's lock before and after
 _PIECES = 16  # per thread, so that a thread delayed by another process does not delay the step
+
+
+_of_thread = threading.local()
 
 
 class Cut(NamedTuple):
@@ -91,13 +95,22 @@ def run_tasks(
     before = (address(rows), *rows.shape)
     after: tuple[int, ...] = (0, 0) if numbers is None else (address(numbers), len(numbers))
     after += (0, 0, 0) if stats is None else (address(stats), *stats.shape)
-    needs_scratch = numbers is not None and stats is not None
+    has_moves = numbers is not None and stats is not None
 
     def work(piece: tuple[int, int]) -> None:
-        scratch = np.empty(BLOCK + 64) if needs_scratch else None
-        kernel.with_words(*before, *piece, *after, 0 if scratch is None else address(scratch))
+        kernel.with_words(*before, *piece, *after, _scratch() if has_moves else 0)
 
     if len(pieces) == 1:
         work(pieces[0])
     else:
         share(work, pieces, get_num_threads())
+
+
+def _scratch() -> int:
+    """The address of memory for the moves of a block and a vector: this thread's, which is in its cache by now."""
+    try:
+        place: int = _of_thread.address
+    except AttributeError:
+        _of_thread.scratch = np.empty(BLOCK + 64)
+        place = _of_thread.address = address(_of_thread.scratch)
+    return place

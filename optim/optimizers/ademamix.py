@@ -28,7 +28,8 @@ def _ademamix(
     m = m + (1 - beta1) * (g - m)
     slow = slow + (1 - beta3) * (g - slow)
     s = s + (1 - beta2) * (g * g - s)
-    return v - decay * v - learning_rate * (m / correct1 + mix * slow) / (np.sqrt(s) / correct2 + epsilon), m, slow, s
+    # one division: two more would take longer than all else
+    return v - decay * v - learning_rate * (m * correct1 + mix * slow) / (np.sqrt(s) * correct2 + epsilon), m, slow, s
 
 
 _ADEMAMIX = Rule(
@@ -98,8 +99,8 @@ class _AdEMAMixUpdate(Update):
         numbers = {
             "beta3": beta3,
             "mix": mix,
-            "correct1": 1 - beta1**t,
-            "correct2": math.sqrt(1 - values["beta2"] ** t),
+            "correct1": 1 / (1 - beta1**t),
+            "correct2": 1 / math.sqrt(1 - values["beta2"] ** t),
             "decay": values["learning_rate"] * values["weight_decay"],
         }
         return super().formula_numbers({**values, **numbers}, dtype)

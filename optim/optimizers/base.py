@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -324,8 +325,8 @@ class Update:
     def _report(self, step: Step, targets: Targets, stats: NDArray[Any] | None) -> StepReport:
         if stats is None:
             return step.report()
-        if step.known_norm is None and not any(isinstance(gradient, IndexedSlices) for gradient in step.gradients):
-            # The update has measured the norm. (In a norm, sparse rows of the same index count separately.)
+        if step.known_norm is None and all(map(operator.is_, step.arrays, step.gradients)):
+            # The update has measured the norm. (In a norm, sparse rows of the same index count apart.)
             step.known_norm = norm_from_squares(stats[:, SQUARES].tolist(), step.arrays)
         names = [variable.name for variable in step.variables]
         return step.report(VariableReports(names, targets.sizes, self.rule.slots, stats, seen=step.seen))

@@ -10,7 +10,7 @@ from optim.kernels.measure import measure
 from optim.kernels.plain import compute_dtype
 from optim.kernels.plan import Plan
 from optim.kernels.scale_and_bounds import AS_IT_IS
-from optim.kernels.stats import NONFINITE, OF_GRADIENT, SQUARES, ZEROS, stats_width
+from optim.kernels.stats import OF_GRADIENT, SLOTS, SQUARES, ZEROS, stats_width
 from optim.optimizers.base import Update
 from optim.optimizers.sparse import update_rows
 from optim.variable import IndexedSlices
@@ -134,11 +134,14 @@ class LayerwiseUpdate(Update):
         unmeasured = [
             i
             for i, layer in layers.items()
-            if not self._move_layer(step, i, layer, targets.plan((i,)), None if stats is None else stats[i])
+            if not self._move_layer(step, i, layer, targets, None if stats is None else stats[i])
         ]
         if stats is not None and unmeasured:  # all at once: a call for each costs half as much again
-            given = [_whole(step.gradients[i], step.variables[i].shape, AS_IT_IS) for i in unmeasured]
-            stats[np.ix_(unmeasured, OF_GRADIENT)] = measure(given)[:, [SQUARES, ZEROS, NONFINITE]]
+            given = [
+                layer.gradient if layer.measures else _whole(step.gradients[i], layer.value.shape, AS_IT_IS)
+                for i, layer in ((i, layers[i]) for i in unmeasured)
+            ]
+            stats[np.ix_(unmeasured, OF_GRADIENT)] = measure(given, are_gradients=True)[:, OF_GRADIENT]
         for i, gradient in rows.items():
             numbers = self.formula_numbers(values, compute_dtype(targets.arrays[i][0].dtype))
             row = None if stats is None else stats[i]
@@ -152,7 +155,7 @@ class LayerwiseUpdate(Update):
         measures = step.detailed and step.clip == AS_IT_IS
         return Layer(variable, np.atleast_1d(gradient), np.atleast_1d(value), slots, measures)
 
-    def _move_layer(self, step: Step, i: int, layer: Layer, plan: Plan, row: NDArray[Any] | None) -> bool:
+    def _move_layer(self, step: Step, i: int, layer: Layer, targets: Targets, row: NDArray[Any] | None) -> bool:
         """Move a layer; whether the row has all that is reported."""
         if not layer.value.size:
             return True
@@ -160,12 +163,14 @@ class LayerwiseUpdate(Update):
         numbers = self.formula_numbers({**step.hyperparameters, **move.numbers}, compute_dtype(layer.value.dtype))
         if step.diagnosed:
             step.see(i, move.seen)
-        measured = plan.run([move.gradient.reshape(step.variables[i].shape)], numbers, report=row is not None)
+        gradient = move.gradient.reshape(targets.arrays[i][0].shape)
+        measured = targets.plan((i,)).run([gradient], numbers, report=row is not None)
         if row is None or measured is None:
             return True
         row[:] = measured[0]
         if move.measured is not None:
-            row[OF_GRADIENT] = move.measured[0, OF_GRADIENT]
+            of_gradient = move.measured[0]  # not by a list of columns, which takes as long as all else
+            row[SQUARES], row[ZEROS:SLOTS] = of_gradient[SQUARES], of_gradient[ZEROS:SLOTS]
         return layer.measures and (move.measured is not None or move.gradient is layer.gradient)
 
 

@@ -26,12 +26,12 @@ _TRUSTED = 5.0  # the least length of the average whose variance is rectified, a
 
 def _radam(
     g: Any, v: Any, m: Any, s: Any,
-    alpha: Any, rectified: Any, beta1: Any, beta2: Any, epsilon: Any, penalty: Any, decay: Any,
+    alpha: Any, rectifies: Any, beta1: Any, beta2: Any, epsilon: Any, penalty: Any, decay: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     g = g + penalty * v
     m = m + (1 - beta1) * (g - m)
     s = s + (1 - beta2) * (g * g - s)
-    return v - decay * v - alpha * m * np.where(rectified > 0, rectified / (np.sqrt(s) + epsilon), 1), m, s
+    return v - decay * v - alpha * m / np.where(rectifies > 0, np.sqrt(s) + epsilon, 1), m, s
 
 
 _RADAM = Rule(_radam, ("m", "v"), "Liu et al. 2020, https://arxiv.org/abs/1908.03265", moves_at_rest=True)
@@ -92,9 +92,10 @@ class _RAdamUpdate(Update):
 
     def formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
         rate, decay, t = values["learning_rate"], values["weight_decay"], self.steps + 1
+        factor = _rectified(values["beta2"], t)
         numbers = {
-            "alpha": rate / (1 - values["beta1"] ** t),
-            "rectified": _rectified(values["beta2"], t),
+            "alpha": rate * (factor or 1.0) / (1 - values["beta1"] ** t),
+            "rectifies": float(factor > 0),
             "penalty": 0.0 if self.decoupled else decay,
             "decay": rate * decay if self.decoupled else 0.0,
         }

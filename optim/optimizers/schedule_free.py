@@ -38,7 +38,7 @@ def _schedule_free_adamw(
     learning_rate: Any, weight_decay: Any, share: Any, momentum: Any, beta2: Any, correct2: Any, epsilon: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     s = s + (1 - beta2) * (g * g - s)
-    u = g / (np.sqrt(s) / correct2 + epsilon)
+    u = g / (np.sqrt(s) * correct2 + epsilon)  # a root and a division are as slow as all else together
     return *_schedule_free(u, y, z, learning_rate, weight_decay, share, momentum), s
 
 
@@ -194,7 +194,7 @@ class _ScheduleFreeUpdate(Update):
         self._next = {"weight_sum": total, "largest_rate": largest, "momentum": values["momentum"]}
         self._numbers = {"learning_rate": rate, "share": weight / total if total else 0.0}
         if "beta2" in values:
-            self._numbers["correct2"] = math.sqrt(1 - values["beta2"] ** t)
+            self._numbers["correct2"] = 1 / math.sqrt(1 - values["beta2"] ** t)
 
     def formula_numbers(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> tuple[float, ...]:
         return super().formula_numbers({**values, **self._numbers}, dtype)

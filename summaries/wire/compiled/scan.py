@@ -345,28 +345,26 @@ def scatter(words: Any) -> Any:
     Args:
         words: the address of a row of words:
             values: VALUE[n].
-            cursor: int64[2], changed: the row to go on with; how many scalars were appended.
+            start: the first row.
             tables: int64[t, 6], whose counts are changed: `layout.COUNT` and the others say what is where.
+
+    Returns:
+        The row to go on with.
     """
-    values, cursor, tables = _scatter_arguments(words)
-    begin, end = cursor[0], len(values)
-    appended = np.int64(0)
-    for i in range(begin, end):
+    values, start, tables = _scatter_arguments(words)
+    for i in range(start, len(values)):
         row = values[i]
         if row["kind"] == layout.KIND_SCALAR:
             table = tables[row["tag"]]
             count = table[layout.COUNT]
             if count == table[layout.ROOM]:
-                end = i
-                break
+                return i
             at = 8 * count
             store_i64(table[layout.STEPS] + at, row["step"])
             store_f64(table[layout.WALL_TIMES] + at, row["wall_time"])
             store_f64(table[layout.NUMBERS] + at, row["value"])
             table[layout.COUNT] = count + 1
-            appended += 1
-    cursor[0] = end
-    cursor[1] += appended
+    return len(values)
 
 
 EXPORTS = {"frames": frames, "scan": scan, "scatter": scatter}

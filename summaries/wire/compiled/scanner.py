@@ -119,6 +119,4 @@ def scatter(values: NDArray[np.void], start: int, tables: NDArray[np.int64]) -> 
     Returns:
         The row to go on with.
     """
-    cursor = np.array([start, 0])
-    function("scatter")(values, cursor, tables)
-    return int(cursor[0])
+    return function("scatter")(values, start, tables)

@@ -47,6 +47,6 @@ _SCRATCH = Scratch(_INTEGERS, Array(np.int64, 2))
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "frames": (INTEGER, INTEGER, INTEGER, _BYTES, _CRCS, Array(np.int64, 2)),
     "scan": (INTEGER, INTEGER, INTEGER, _BYTES, _INTEGERS, _CRCS, _TAGS, Array(EVENT), Array(VALUE), _SCRATCH),
-    "scatter": (Array(VALUE), _INTEGERS, Array(np.int64, 2)),
+    "scatter": (Array(VALUE), INTEGER, Array(np.int64, 2)),
 }
 """The types of the arguments of each compiled function."""

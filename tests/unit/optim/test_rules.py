@@ -7,6 +7,7 @@ import pytest
 
 import optim
 from optim import rules
+from optim.kernels.tracing import trace
 from optim.rules import Rule
 
 RULES = {name: rule for name, rule in vars(rules).items() if isinstance(rule, Rule)}
@@ -87,3 +88,10 @@ def test_narrow_variables_are_computed_as_float32(dtype):
     pytest.importorskip("ml_dtypes")
     wide = steps(optim.AdamOptimizer(0.1), GRADIENTS, dtype=np.float32)
     assert steps(optim.AdamOptimizer(0.1), GRADIENTS, dtype=np.dtype(dtype)) == pytest.approx(wide, rel=2e-2)
+
+
+@pytest.mark.parametrize("name", ["AdEMAMixOptimizer", "AMSGradOptimizer", "RAdamOptimizer", "ScheduleFreeAdamW"])
+def test_an_element_is_divided_once(name):
+    """A division takes as long as ten multiplications, by which a number of the step is divided by beforehand."""
+    operations = trace(getattr(optim, name)().update.rule).operations
+    assert [one.function for one in operations if one.result.varies].count(np.divide) == 1

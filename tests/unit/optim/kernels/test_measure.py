@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from optim.kernels.measure import count_nonfinite, norm
+from optim.kernels.measure import count_nonfinite, measure, norm
 from optim.kernels.plain import _BLOCK
+from optim.kernels.stats import OF_GRADIENT
 
 SIZES = [0, 1, 5, _BLOCK - 1, _BLOCK, _BLOCK + 1, 3 * _BLOCK + 7]
 
@@ -68,3 +69,10 @@ def test_norm_is_the_plain_formula(size, dtype):
 )
 def test_count_nonfinite(arrays, count):
     assert count_nonfinite(arrays) == count
+
+
+@pytest.mark.parametrize("dtypes", [[np.float32], [np.float64], [np.float32, np.float16]], ids=str)
+def test_gradients_are_measured_as_other_arrays(dtypes):
+    many = [np.maximum(array, 0) for size in SIZES for dtype in dtypes for array in arrays(size, dtype, 1)]
+    found, wanted = measure(many, are_gradients=True), measure(many)
+    np.testing.assert_array_equal(found[:, OF_GRADIENT], wanted[:, OF_GRADIENT])

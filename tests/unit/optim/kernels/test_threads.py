@@ -232,6 +232,19 @@ def test_the_number_of_threads_may_change_between_steps():
     assert (w.value == -3).all()
 
 
+def test_each_thread_keeps_moves_of_its_own():
+    """Their squares are too small for float32, so that each block's moves are read again."""
+    size = 64 * 65_536
+    gradient = 1e-20 * np.random.default_rng(0).standard_normal(size, np.float32)
+    reports = []
+    for number in (4, 1):
+        threads.set_num_threads(number)
+        w = Variable(np.zeros(size, np.float32), name="w")
+        reports += GradientDescentOptimizer(1.0).apply_gradients([(gradient, w)], report=True).variables
+    assert reports[0] == reports[1]
+    assert reports[0].update_norm == pytest.approx(np.linalg.norm(gradient.astype(np.float64)), rel=1e-6)
+
+
 def test_what_the_environment_says_wrongly_is_told(monkeypatch):
     threads.set_num_threads(None)
     monkeypatch.setenv("GRADLEDGER_NUM_THREADS", "abc")
