@@ -131,12 +131,11 @@ def test_a_processor_without_the_instructions_is_plain(monkeypatch, chosen):
 
 
 def test_arguments_are_words():
-    rows, cursor = np.zeros(4, VALUE), np.zeros(2, np.int64)
-    rows["tag"] = [2, 0, 2, 2]
+    rows = np.zeros(5, VALUE)
+    rows["tag"] = [1, 2, 0, 2, 2]
     columns = np.zeros((3, 3, 4))
     tables = np.zeros((3, 6), np.int64)
     tables[:, ROOM] = 4
     tables[:, STEPS:] = columns.ctypes.data + 8 * np.arange(0, 36, 4).reshape(3, 3)
-    assert function("scatter")(rows, cursor, tables) == 0
-    assert cursor.tolist() == [4, 4]
+    assert function("scatter")(rows, 1, tables) == 5
     assert tables[:, COUNT].tolist() == [1, 0, 3]
