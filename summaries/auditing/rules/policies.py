@@ -90,7 +90,7 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         early = " within the first half" if 2 * first <= n else ""
         yield Hit(
             (
-                *(f"{signal.tag} falls from ", before, " to "),
+                *(f"{signal.tag} {'falls' if before.value > after.value else 'rises'} from ", before, " to "),
                 *(after, f"{early}: the policy does not explore"),
             ),
             (signal.tag,),
