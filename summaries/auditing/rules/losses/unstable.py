@@ -26,6 +26,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("loss")
 _BOTH = 2.0  # errors of a level, that each of two curves must have risen by
+_PAIR = 2  # points, whose median may be near neither of them
 _BOTH_WAYS = 0.2  # of the changes from point to point: what swings, goes up and down
 _OF_SIGMA = 1.16  # times the scatter over √n: the standard error of a robust estimate of it from n points
 
@@ -101,15 +102,19 @@ def _relapses(run: Signals, signal: Signal, loss: Signal, limit: UnstableTrainin
     low, high = (_level(signal.tag, series, at, len(level)) for at in (best, top))
     first = int(np.searchsorted(series.step, low.first))
     until = int(np.searchsorted(series.step, low.last, "right"))
-    since = int(series.step[first + np.argmin(series.value[first:until])])
+    lowest = first + int(np.argmin(series.value[first:until]))
     least = max(limit.undone * learnt, curves[0].error)
     if not high.value - low.value > least or explained_by_rate(run, series, first, n - 1, n - 1):
         return None
     if not stays and not _rises_with(loss, on_the_axis_of(series, loss.finite), (low, high), limit.hump * learnt):
         return None
     how = "" if stays else ", and comes back"
+    told = low if low.points > _PAIR else Level.of(signal.tag, series, lowest, lowest)
     return Hit(
-        (Shift.of(low, high, "rises"), f" since step {since}, {loss.tag} rises with it{how}{rate_in_words(run)}"),
+        (
+            Shift.of(told, high, "rises"),
+            f" since step {series.step[lowest]}, {loss.tag} rises with it{how}{rate_in_words(run)}",
+        ),
         (signal.tag, *loss.tags),
         series.step[first:],
         {"best": low.value, "highest": high.value},
