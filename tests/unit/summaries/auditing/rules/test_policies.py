@@ -26,6 +26,16 @@ def test_what_is_said():
     assert (still.severity.name, still.steps) == ("WARNING", (60, 199))
 
 
+def test_an_entropy_that_was_always_zero_is_told_beside_a_reward_that_does_not_rise():
+    zero = found("train/entropy_loss", np.zeros(N))
+    assert zero.message == (
+        "train/entropy_loss is exactly 0 at all 200 points: the policy does not explore, or its entropy is not measured"
+    )
+    assert zero.severity.name == "WARNING"
+    assert found("train/entropy_loss", np.zeros(N), **{"rollout/ep_rew_mean": REWARD + np.arange(N)}) is None
+    assert audited.finding("GL506", **{"train/entropy_loss": np.zeros(N), "train/approx_kl": 0.01 + 0 * REWARD}) is None
+
+
 @pytest.mark.parametrize(("zeros", "of", "told"), [(16, 17, True), (10, 20, True), (9, 10, False), (10, 21, False)])
 def test_ten_updates_that_change_nothing_show_a_policy_that_stopped(zeros, of, told):
     assert (found("train/approx_kl", np.where(np.arange(of) < of - zeros, 5.0, 0.0)) is not None) is told
