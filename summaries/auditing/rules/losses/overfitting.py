@@ -158,7 +158,8 @@ def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimi
     clock = "" if timed is own else ", by the clock,"
     name = f"{own.tag} of {trained}{clock}" if trained else own.tag + clock
     told = _told(name, loss, trained, timed, (since, start, stop))
-    how = (told,) if falls else (f"{name} {'stays at' if earlier else 'is'} about ", told.after)
+    rests = "stays at" if abs(value_at(timed, since) - after) <= abs(after) else "has fallen to"
+    how = (told,) if falls else (f"{name} {rests if earlier else 'is'} about ", told.after)
     return Hit(
         (rise, f" since step {since}, while ", *how),
         (signal.tag,),

@@ -28,6 +28,16 @@ def test_a_rise_that_is_on_its_way_back_is_none():
     assert "GL305" in codes(train__loss=training, val__loss=validation)
 
 
+def test_a_training_loss_that_was_still_falling_is_not_said_to_stay():
+    n = np.arange(150)
+    validation = 0.4675 + 1.7 * 0.5**n + 0.06 * (n > 10) + 0.0003 * np.maximum(n - 10, 0)
+    for training, how in ((2.3 * 0.4**n + 3e-5, "has fallen to"), (np.where(n < 3, 2.3, 3e-5), "stays at")):
+        assert (
+            f", while train/loss {how} about 3e-05"
+            in finding("GL305", train__loss=training, val__loss=validation).message
+        )
+
+
 def test_a_training_loss_that_rises_too_is_not_overfit():
     n = np.arange(200)
     rises = 2.3 + 0.005 * n + 0.03 * np.exp((n - 150) / 20)
