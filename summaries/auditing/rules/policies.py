@@ -80,6 +80,15 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         if not judged or n < limit.min_points:
             continue
         bound = limit.share * median(size[: max(n // 10, 1)])
+        if not size.any() and _fails(run):
+            none = Share.since("", series, 0, "exactly", 0.0)
+            yield Hit(
+                (f"{signal.tag} is ", none, ": the policy does not explore, or its entropy is not measured"),
+                (signal.tag,),
+                series.step,
+                {"points": n},
+                severity=Severity.WARNING,
+            )
         if not bound or not _one_sided(series.value, bound):
             continue
         first = int(np.flatnonzero(np.append(np.inf, size) > bound)[-1])
@@ -90,7 +99,7 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         early = " within the first half" if 2 * first <= n else ""
         yield Hit(
             (
-                *(f"{signal.tag} falls from ", before, " to "),
+                *(f"{signal.tag} {'falls' if before.value > after.value else 'rises'} from ", before, " to "),
                 *(after, f"{early}: the policy does not explore"),
             ),
             (signal.tag,),
@@ -98,6 +107,14 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
             {"early": abs(before.value), "late": abs(after.value)},
             severity=Severity.INFO if learnt else Severity.WARNING,
         )
+
+
+def _fails(run: Signals) -> bool:
+    """Whether a reward is logged, has levels, and did not rise."""
+    signal = run.main
+    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < _TREND:
+        return False
+    return not _is_learnt(run, int(signal.finite.step[0]))
 
 
 def _is_learnt(run: Signals, since: int) -> bool:

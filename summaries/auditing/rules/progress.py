@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.auditing.claims import Level, Shift
 from summaries.auditing.signals.loss_names import VALIDATION, words
 from summaries.auditing.statistics.course import Course
+from summaries.auditing.statistics.descent import LEVELS
 from summaries.robust import block_medians, median, monotone_trend
 
 if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
-__all__ = ["is_early", "learns", "learns_since", "rate_in_words", "validations"]
+__all__ = ["is_early", "learns", "learns_since", "rate_in_words", "validations", "whole_fall"]
 
 _VALIDATION = re.compile(rf"\b{VALIDATION}\b")
 _FEW = 5  # points that show a level
@@ -94,3 +96,16 @@ def rate_in_words(run: Signals) -> str:
     """The highest learning rate, to end a sentence with; "" if none is logged."""
     rates = [signal.finite.value.max() for signal in run.of("learning_rate") if len(signal.finite)]
     return f"; the learning rate is {max(rates):.3g} at most" if rates else ""
+
+
+def whole_fall(loss: Signal) -> Shift:
+    """The claim that a loss falls from its first level to its last one.
+
+    If the first level is far below the first point, most of the fall comes before it, and the first point is told.
+    """
+    series, n = loss.finite, len(loss.finite)
+    part = max(n // LEVELS, 1)
+    ends = (0, part - 1), (n - part, n - 1), (0, 0)
+    first, last, point = (Level.of(loss.tag, series, low, high, tags=loss.tags) for low, high in ends)
+    hides = 2 * (point.value - first.value) > first.value - last.value
+    return Shift.of(point if hides else first, last, "falls")

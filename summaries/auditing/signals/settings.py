@@ -34,6 +34,7 @@ _KNOWN = re.compile(
 )
 _RESULT = re.compile(  # what follows from a training, counts it, or brings no loss up
     rf"\b(?:best|worst|counts?|counter|patience|bad|skipped|overflows?|nans?|infs?|epochs?|iters?|iterations?|steps?|"
+    r"scores?|acc(?:uracy)?|f1|auc|r2|recall|precision|success(?:es)?|wins?|solved|correct|"
     rf"time|elapsed|seen|done|failed|failures|errors?|wd|weight decay|ema|momentum|eps|epsilon|norm|{VALIDATION})\b"
 )
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Signal", "Signals", "common_points"]
 
 
+_RATES, _FAR, _EVENLY = 20, 100.0, 0.05  # points of a range test, what it grows by, and how far it leaves a line
 _UNTIMED = frozenset(("housekeeping", "other_axis", "steps_per_second"))
 
 
@@ -230,9 +231,9 @@ class Signals:
 
     @cached_property
     def objective(self) -> Signal | None:
-        """What the run trains: its main loss, or the sum of its parts; None if losses are on a moving target."""
+        """What the run trains: its main loss, or the sum of its parts; None if its course says nothing."""
         main = self.main_loss
-        if main is None or self.moving_target:
+        if main is None or self.moving_target or self.tests_rates:
             return None
         losses = parts(self.of("loss"), main)
         if len(losses) == 1:
@@ -250,6 +251,15 @@ class Signals:
         Such losses may rise in a healthy run, so their course says nothing.
         """
         return self._table.moving_target
+
+    @cached_property
+    def tests_rates(self) -> bool:
+        """Whether a learning rate grows by one factor from point to point, all along: a range test, and no training.
+
+        Its loss blows up in the end, which is what the test is for.
+        """
+        rates = (signal.finite for signal in self.of("learning_rate"))
+        return any(_grows_evenly(rate.step, rate.value) for rate in rates)
 
     def file_ranges(self, signal: Signal) -> list[tuple[int, int]]:
         """For each file, the range of the signal's points that it contains: start and stop."""
@@ -282,6 +292,15 @@ class Signals:
         for pair in self.concurrent_files:
             cuts.update(signal.file_starts[file] for file in pair)
         return np.array(sorted(cut for cut in cuts if 0 < cut < len(signal)), np.int64)
+
+
+def _grows_evenly(step: Ints, rate: Floats) -> bool:
+    """Whether the logarithm of a rate is a line over the steps that rises far."""
+    if len(rate) < _RATES or not rate.min() > 0 or rate[-1] < _FAR * rate[0]:
+        return False
+    grown = np.log(rate / rate[0])
+    line = grown[-1] * (step - step[0]) / max(int(step[-1] - step[0]), 1)
+    return bool(np.abs(grown - line).max() <= _EVENLY * grown[-1])
 
 
 def _span(times: Floats) -> tuple[float, float]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from summaries.auditing.claims import Level, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.not_decreasing import loss_not_decreasing
-from summaries.auditing.rules.progress import is_early, rate_in_words
+from summaries.auditing.rules.progress import is_early, rate_in_words, whole_fall
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.statistics.course import bend
-from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
+from summaries.auditing.statistics.descent import SURE, Descent
 from summaries.robust import median
 
 if TYPE_CHECKING:
@@ -42,25 +41,25 @@ def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     if signal is None or len(signal.finite) < limit.min_points:
         return
     series = signal.finite
-    n, curve = len(series), signal.descent
+    curve = signal.descent
     start, end = float(curve.level[0]), float(curve.level[-1])
-    classes = _classes(start, limit.near)
+    classes, about = _classes(start, limit.near), ""
     if not classes or not -limit.near * start <= start - end <= limit.fall * start:
         classes = _classes_at_the_end(run, curve, limit)
+        about = "" if classes in _USUAL else "about "  # noise moves the end from one number to the next
     if not classes or is_early(run, series):
         return
     sure = _at_chance(run, classes, limit.chance)
     if not (sure or (curve.trend <= -SURE and curve.straightness >= _STRAIGHT)):
         return
-    twelfth = max(n // LEVELS, 1)
-    first = Level.of(signal.tag, series, 0, twelfth - 1, tags=signal.tags)
-    last = Level.of(signal.tag, series, n - twelfth, n - 1, tags=signal.tags)
+    fall = whole_fall(signal)
+    first, last = fall.before, fall.after
     if not first.value > last.value:
         return
     yield Hit(
         (
-            *(Shift.of(first, last, "falls"), " in the whole run, and"),
-            f" {math.log(classes):.4g} = ln {classes} is guessing among {classes}{rate_in_words(run)}",
+            *(fall, " in the whole run, and"),
+            f" {math.log(classes):.4g} = ln {classes} is guessing among {about}{classes}{rate_in_words(run)}",
         ),
         signal.tags,
         series.step,

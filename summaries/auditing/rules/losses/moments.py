@@ -138,7 +138,7 @@ class LossSpikeLimits(Limits):
 @RULES.add("GL302", "loss-spike", Severity.WARNING, LossSpikeLimits, unless=overfitting)
 def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
     """The loss jumps far above its level, and comes back."""
-    if run.moving_target:
+    if run.moving_target or run.tests_rates:
         return
     for signal in [*filter(None, (run.objective,)), *run.of("validation_loss")]:
         series = without_zeros(signal.finite)

@@ -27,6 +27,7 @@ __all__ = ["RULES", "overfitting"]
 RULES = Ruleset()
 _FEW = 5  # levels that show a trend
 _NEARLY_ALL = 0.95  # of the validations since the best ones, that are worse
+_MOST = 0.5  # of a rise
 _NONE = 10.0  # times smaller than another: such a change counts as none
 _PART = 0.6  # of `min_rise`, that is enough then
 _CERTAIN = 4.0  # Z of a trend in which hardly any level is out of order
@@ -77,6 +78,8 @@ def _rises_for_good(cut: Blocks, values: Floats, rise: float, error: float, limi
     level = cut.median
     best = int(np.argmin(level))
     since, lowest = level[best:], abs(float(level[best]))
+    if _comes_back(since, limit):
+        return False
     after = values[cut.start[best] + cut.length :]
     never_back = np.count_nonzero(after > level[best]) >= _NEARLY_ALL * len(after)
     if len(since) < _FEW:
@@ -102,6 +105,13 @@ def _rises_for_good(cut: Blocks, values: Floats, rise: float, error: float, limi
         return False
     stays = bool(since[len(since) // 3 :].min() >= level[best] + rise / _HALF_BACK)
     return rises or (stays and rise >= limit.sigmas * settled)
+
+
+def _comes_back(since: Floats, limit: OverfittingLimits) -> bool:
+    """Whether levels fall from the highest one by a trend, and have made up for most of the rise to it."""
+    top = int(np.argmax(since))
+    lost = since[top] - since[0]
+    return bool(since[top] - since[-1] > _MOST * lost and monotone_trend(since[top:]) < -limit.trend)
 
 
 def _until(loss: Series, step: int, stop: int) -> tuple[int, int]:
@@ -141,13 +151,15 @@ def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimi
     falls = fell > least and trend_between(timed, start, stop) < -limit.trend
     moved = max(after - before, abs(after - early))
     earlier = timed.value[0] - after > end - lowest > _NONE * moved  # it fell then, and by more than this rise
-    alone = lowest > 0 and end >= limit.times * lowest and 0 < after <= 2 * before
+    stands = 0 < after <= 2 * before and not (after > before and trend_between(timed, start, stop) > limit.trend)
+    alone = lowest > 0 and end >= limit.times * lowest and stands
     if not (falls or earlier or alone):
         return None
     clock = "" if timed is own else ", by the clock,"
     name = f"{own.tag} of {trained}{clock}" if trained else own.tag + clock
     told = _told(name, loss, trained, timed, (since, start, stop))
-    how = (told,) if falls else (f"{name} {'stays at' if earlier else 'is'} about ", told.after)
+    rests = "stays at" if abs(value_at(timed, since) - after) <= abs(after) else "has fallen to"
+    how = (told,) if falls else (f"{name} {rests if earlier else 'is'} about ", told.after)
     return Hit(
         (rise, f" since step {since}, while ", *how),
         (signal.tag,),

@@ -13,6 +13,7 @@ from summaries.auditing.rules.losses.chance import guessing
 from summaries.auditing.rules.progress import is_early, rate_in_words, validations
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.descent import SURE, Descent
+from summaries.robust import changes
 
 if TYPE_CHECKING:
     from summaries.arrays import Floats
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset("loss", "validation_loss")
+_AS_FAST = "in step with the learning rate"
+_AT_ONCE = 0.5  # of the sum of the rates, from one point to the next: a line through two points tells nothing
 
 
 class SlowLearningLimits(Limits):
@@ -49,10 +52,11 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
             continue
         n = len(series)
         part = max(n // len(slow.level), 1)
+        line = "nearly in a straight line" if _is_line(signal.descent, limit) else _AS_FAST
         sure = n >= limit.sure_points or slow.level[0] - slow.lowest <= limit.hardly * slow.level[0]
         first, last = (Level.of(signal.tag, series, low, low + part - 1) for low in (0, n - part))
         yield Hit(
-            (Shift.of(first, last, "falls"), f" in the whole run, nearly in a straight line{rate_in_words(run)}"),
+            (Shift.of(first, last, "falls"), f" in the whole run, {line}{rate_in_words(run)}"),
             tuple(dict.fromkeys((signal.tag, *objective.tags))),
             series.step,
             {"first": first.value, "last": last.value, "straightness": slow.straightness},
@@ -63,8 +67,13 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
 
 def _is_slow(curve: Descent, error: float, limit: SlowLearningLimits) -> bool:
     """Whether a curve is a straight line that has come down by little, and by more than its noise."""
-    is_straight = limit.straight <= curve.straightness <= limit.bends and _is_surely_straight(curve, error, limit)
+    is_straight = _is_line(curve, limit) and _is_surely_straight(curve, error, limit)
     return curve.trend < -SURE and is_straight and _falls_by_little(curve, limit)
+
+
+def _is_line(curve: Descent, limit: SlowLearningLimits) -> bool:
+    """Whether the second half of a curve falls about as far as the first."""
+    return limit.straight <= curve.straightness <= limit.bends
 
 
 def _is_surely_straight(curve: Descent, error: float, limit: SlowLearningLimits) -> bool:
@@ -86,4 +95,6 @@ def _by_the_rate(run: Signals, series: Series) -> Floats:
     if not rates or rates[0].value.min() < 0 or not rates[0].value.any():
         return series.value
     way = np.interp(series.step, rates[0].step, np.cumsum(rates[0].value))
+    if changes(way).max() > _AT_ONCE * (way[-1] - way[0]):
+        return series.value
     return np.interp(np.linspace(way[0], way[-1], len(way)), way, series.value)

@@ -11,7 +11,8 @@ from summaries.auditing.claims import Level, Share
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.roles import higher_is_better
-from summaries.robust import stretch_medians
+from summaries.robust import median, stretch_medians
+from summaries.words import counted
 
 if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signals
@@ -68,7 +69,8 @@ def plateau(run: Signals, limit: PlateauLimits) -> Hits:
         near = int(np.argmax(level <= level.min() + limit.band * fall))
         until = (near + 1) * len(series) // count - 1  # the level is the median of the points until then
         rest = len(series) - near * len(series) // count
-        if not near or rest < limit.share * len(series) or level[-3:].min() > level.min() + _RISEN * fall:
+        most = level.min() + _RISEN * fall
+        if not near or rest < limit.share * len(series) or level[-3:].min() > most or median(level[near:]) > most:
             continue
         lowest = int(np.argmin(medians))
         low, high = (
@@ -78,6 +80,7 @@ def plateau(run: Signals, limit: PlateauLimits) -> Hits:
             (
                 *(f"{signal.tag} comes down to ", low, f" by step {series.step[until]}, and to ", high),
                 f" at best in the {1 - (until + 1) / len(series):.0%} of its points after that",
+                f" (medians of {counted(low.points, 'point')})",
             ),
             (signal.tag,),
             series.step[until:],

@@ -16,7 +16,7 @@ from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion
 from summaries.auditing.signals.objectives import on_the_axis_of
 from summaries.auditing.statistics.course import largest_rise
 from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
-from summaries.robust import median
+from summaries.robust import blocks, median
 
 if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signal, Signals
@@ -26,6 +26,8 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("loss")
 _BOTH = 2.0  # errors of a level, that each of two curves must have risen by
+_PAIR = 2  # points, whose median may be near neither of them
+_BOTH_WAYS = 0.2  # of the changes from point to point: what swings, goes up and down
 _OF_SIGMA = 1.16  # times the scatter over √n: the standard error of a robust estimate of it from n points
 
 
@@ -99,13 +101,20 @@ def _relapses(run: Signals, signal: Signal, loss: Signal, limit: UnstableTrainin
         best = int(np.argmin(level[: top + 1]))
     low, high = (_level(signal.tag, series, at, len(level)) for at in (best, top))
     first = int(np.searchsorted(series.step, low.first))
-    if not low.value < high.value or explained_by_rate(run, series, first, n - 1, n - 1):
+    until = int(np.searchsorted(series.step, low.last, "right"))
+    lowest = first + int(np.argmin(series.value[first:until]))
+    least = max(limit.undone * learnt, curves[0].error)
+    if not high.value - low.value > least or explained_by_rate(run, series, first, n - 1, n - 1):
         return None
     if not stays and not _rises_with(loss, on_the_axis_of(series, loss.finite), (low, high), limit.hump * learnt):
         return None
     how = "" if stays else ", and comes back"
+    told = low if low.points > _PAIR else Level.of(signal.tag, series, lowest, lowest)
     return Hit(
-        (Shift.of(low, high, "rises"), f" since step {low.first}, {loss.tag} rises with it{how}{rate_in_words(run)}"),
+        (
+            Shift.of(told, high, "rises"),
+            f" since step {series.step[lowest]}, {loss.tag} rises with it{how}{rate_in_words(run)}",
+        ),
         (signal.tag, *loss.tags),
         series.step[first:],
         {"best": low.value, "highest": high.value},
@@ -121,8 +130,8 @@ def _rises_with(loss: Signal, series: Series, steps: tuple[Level, Level], least:
 
 def _level(tag: str, series: Series, at: int, levels: int) -> Level:
     """One of the levels of a series."""
-    n = len(series)
-    return Level.of(tag, series, at * n // levels, max((at + 1) * n // levels - 1, at * n // levels))
+    cut = blocks(series.value, levels)
+    return Level.of(tag, series, int(cut.start[at]), int(cut.start[at]) + cut.length - 1)
 
 
 def _has_hump(curve: Descent, learnt: float, limit: UnstableTrainingLimits) -> bool:
@@ -153,6 +162,9 @@ def _is_restless(signal: Signal, least: float, better: float) -> bool:
     curve = signal.descent
     late = curve.since(1 / 2)
     surely = 1 - _OF_SIGMA / math.sqrt(len(late.values))
+    ups = float(np.mean(np.diff(late.values) > 0))
+    if min(ups, 1 - ups) < _BOTH_WAYS:  # it goes one way
+        return False
     if not surely * curve.jitter > least > 0:
         return False
     rises = better * (late if len(late.values) >= LEVELS else curve).trend >= SURE / 2

@@ -9,13 +9,13 @@ import numpy as np
 from summaries.auditing.claims import Claim, Level, Move, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.overfitting import overfitting
-from summaries.auditing.rules.progress import validations
+from summaries.auditing.rules.progress import validations, whole_fall
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.objectives import on_the_axis_of
 from summaries.auditing.signals.roles import higher_is_better
 from summaries.auditing.statistics.course import typical
 from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
-from summaries.robust import block_medians, changes, sigma
+from summaries.robust import block_medians, changes, median, sigma
 from summaries.words import beside
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ RULES = Ruleset("validation_loss", "metric")
 _LEVELS, _LAST = 12, 3  # of a metric, and those at the end, which all must be low
 _NO_TREND = 2.0  # standard deviations: less is no trend
 _VANISHED = 1e-3  # of the highest rate
+_MOVES = 0.01  # of the level of a training loss: what it moves at least while the training goes on
 _SIGMAS = 3.0  # standard deviations of the change from one validation to the next
 
 
@@ -138,7 +139,7 @@ def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         series, own = signal.finite, on_the_axis_of(signal.finite, loss.finite)
         after = Descent(own.value[own.step >= series.step[0]])
         first = float(series.value[: max(len(series) // LEVELS, 1)].min())
-        gained = first - signal.descent.lowest
+        gained = float(series.value[0]) - signal.descent.lowest
         if len(after.values) < LEVELS or not after.level[0] > 0 or first <= 0:
             continue
         fell = 1 - after.level[-1] / after.level[0]
@@ -148,17 +149,9 @@ def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
             n = len(series)
             low, last = Level.of("", series, 0, 0), Level.of("", series, n // 2, n - 1)
             told = f"{signal.tag} does not fall: ", low, " at first, about ", last, " in the second half, while "
-            fall = _fall(loss)
+            fall = whole_fall(loss)
             hits.append(Hit((*told, fall), (signal.tag,), series.step, {"first": low.value, "late": last.value}))
     return hits
-
-
-def _fall(loss: Signal) -> Shift:
-    """The claim that a loss falls from its first level to its last one."""
-    series, n = loss.finite, len(loss.finite)
-    part = max(n // LEVELS, 1)
-    first, last = (Level.of(loss.tag, series, low, low + part - 1, tags=loss.tags) for low in (0, n - part))
-    return Shift.of(first, last, "falls")
 
 
 def _same(signal: Signal, series: Series, limit: ValidationCollapsesLimits) -> Hit | None:
@@ -206,6 +199,6 @@ def _last_change(signal: Signal) -> int:
 
 
 def _trains(run: Signals, step: int) -> bool:
-    """Whether a training loss has several values from a step on."""
-    losses = (signal.finite for signal in run.of("loss"))
-    return any(len(np.unique(loss.value[loss.step > step])) > 2 for loss in losses)  # noqa: PLR2004 - and a last one
+    """Whether a training loss has several values from a step on, and they differ visibly: it has not settled, too."""
+    rests = (signal.finite.value[signal.finite.step > step] for signal in run.of("loss"))
+    return any(len(np.unique(rest)) > 2 and np.ptp(rest) > _MOVES * abs(median(rest)) for rest in rests)  # noqa: PLR2004 - and a last one

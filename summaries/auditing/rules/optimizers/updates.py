@@ -58,7 +58,8 @@ def update_ratio(run: Signals, limit: UpdateRatioLimits) -> Hits:
             value, bound, how = median(ratio[at]), limit.high, "more than"
         elif 0 < largest < limit.low:
             at = np.arange(len(ratio))
-            value, bound, how = largest, limit.low, "never as much as"
+            value, bound = largest, limit.low
+            how = "never as much as" if ratio.max() < bound else "usually less than"
         else:
             continue
         yield Hit(

@@ -14,13 +14,26 @@ def found(tag, values, **others):
 
 def test_what_is_said():
     entropy = found("train/entropy_loss", -1.4 * 0.9 ** np.arange(N))
-    assert entropy.message.startswith("train/entropy_loss falls from -0.5153 to -5.3")
+    assert entropy.message.startswith("train/entropy_loss rises from -0.5153 to -5.3")
+    assert found("train/entropy", 1.4 * 0.9 ** np.arange(N)).message.startswith(
+        "train/entropy falls from 0.5153 to 5.3"
+    )
     assert entropy.message.endswith(" within the first half: the policy does not explore")
     still = found("train/approx_kl", np.where(np.arange(N) < 60, 0.01, 0.0))
     assert still.message == (
         "train/approx_kl is exactly 0 at the last 140 of 200 points: the policy does not change any more"
     )
     assert (still.severity.name, still.steps) == ("WARNING", (60, 199))
+
+
+def test_an_entropy_that_was_always_zero_is_told_beside_a_reward_that_does_not_rise():
+    zero = found("train/entropy_loss", np.zeros(N))
+    assert zero.message == (
+        "train/entropy_loss is exactly 0 at all 200 points: the policy does not explore, or its entropy is not measured"
+    )
+    assert zero.severity.name == "WARNING"
+    assert found("train/entropy_loss", np.zeros(N), **{"rollout/ep_rew_mean": REWARD + np.arange(N)}) is None
+    assert audited.finding("GL506", **{"train/entropy_loss": np.zeros(N), "train/approx_kl": 0.01 + 0 * REWARD}) is None
 
 
 @pytest.mark.parametrize(("zeros", "of", "told"), [(16, 17, True), (10, 20, True), (9, 10, False), (10, 21, False)])

@@ -28,6 +28,8 @@ def test_a_tag_that_stays_and_changes_in_steps_is_a_setting(tag):
         ("foo", np.random.default_rng(0).standard_normal(N)),  # it is measured
         ("seq_len", np.random.default_rng(0).choice([64, 128, 256], N)),  # it is drawn for each point
         ("best_loss", 2 - STEP),
+        ("train/score", 0.9 + 0.025 * STEP),
+        ("test_f1", 0.9 + 0.025 * STEP),
         ("skipped_steps", STEP),
         ("train/loss", 2 - STEP),
         ("lr", 1 / (1 + STEP)),

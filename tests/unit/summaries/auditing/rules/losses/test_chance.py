@@ -17,6 +17,18 @@ def test_what_is_said_names_the_classes_and_the_rate():
     )
 
 
+def test_a_fall_at_once_is_told_from_the_first_point():
+    loss = np.r_[1.6e7, np.full(29, 0.66)] - 1e-4 * np.r_[N]
+    found = finding("GL309", train__loss_epoch=loss, val__accuracy=np.where(N % 2, 0.49, 0.5))
+    assert found.message.startswith("train/loss_epoch falls from 1.6e+07 to about 0.6572 in the whole run")
+
+
+def test_noise_moves_the_number_of_classes():
+    loss = np.r_[348.1, 3.386, 2.385 + 0.005 * np.sin(N[2:])]
+    found = finding("GL309", train__loss_epoch=loss, val__accuracy=np.where(N % 2, 0.078, 0.08))
+    assert found.message.endswith("2.398 = ln 11 is guessing among about 11")
+
+
 def test_a_straight_line_alone_is_a_note():
     assert finding("GL309", train__loss_epoch=4.852 - 0.004 * N).severity.name == "INFO"
 

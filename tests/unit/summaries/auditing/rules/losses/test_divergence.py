@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from audits.audited import codes
 from labelled import runs as labelled
 
 from summaries.auditing.config import Config
@@ -120,3 +121,10 @@ def test_a_loss_that_explodes_at_its_second_point_and_never_comes_down_to_its_fi
 def test_two_points_are_enough_for_a_loss_that_explodes():
     assert message([1.405, 8.698e14]) == "train/loss rises from 1.405 at step 0 to 8.698e+14 at step 1"
     assert found([1.4, 900.0]) == found([1.4, 2e3, 1.5e3]) == found([0.0, 1e9]) == found([1.4, 2e9, np.nan]) == ()
+
+
+def test_a_range_test_of_learning_rates_may_blow_up():
+    n = np.arange(200)
+    loss = 2.3 - 1.8 * np.clip((n - 60) / 87, 0, 1) + np.where(n > 165, 1.9 + 8e3 * (n == 172), 0)
+    for rate, silent in ((1e-4 * 1e5 ** (n / 199), True), (0.05 * n, False), (np.full(200, 0.1), False)):
+        assert {"GL302", "GL303", "GL304", "GL305", "GL315"}.isdisjoint(codes(loss=loss, lr=rate)) is silent

@@ -34,6 +34,13 @@ def test_a_curve_without_noise_needs_fewer_points():
     assert finding("GL303", loss=np.full(19, 2.772)) is None
 
 
+def test_a_loss_that_fell_early_is_not_said_to_have_stood():
+    n = np.arange(30)
+    accuracy = np.full(30, 0.639)
+    found = finding("GL303", loss=np.where(n, 0.66 + 0.001 * np.sin(n), 1.6e7), val_acc=accuracy)
+    assert found.message == "val_acc is 0.639 at all 30 points; nor does loss fall after its first quarter"
+
+
 def test_validations_that_all_give_the_same_need_few_points():
     """Four are enough, whatever the noise of the training; not if that fell, or if they are just close."""
     train = 2.78 + 0.3 * np.random.default_rng(0).standard_normal(12)

@@ -20,6 +20,39 @@ def test_overfitting_is_told_in_values_of_the_curves():
     assert found.steps == (5, 39)
 
 
+def test_a_rise_that_is_on_its_way_back_is_none():
+    validation = np.array([1.732, 1.645, 1.067, 1.046, 0.749, 0.838, 0.9675, 1.083, 1.06, 0.9852, 0.9127, 0.8707])
+    training = np.array([1.802, 2.534, 1.792, 1.703, 1.556, 1.78, 1.42, 1.398, 1.42, 1.318, 1.247, 1.179])
+    assert "GL305" not in codes(train__loss=training, val__loss=validation)
+    validation[8:] = 1.083
+    assert "GL305" in codes(train__loss=training, val__loss=validation)
+
+
+def test_a_training_loss_that_was_still_falling_is_not_said_to_stay():
+    n = np.arange(150)
+    validation = 0.4675 + 1.7 * 0.5**n + 0.06 * (n > 10) + 0.0003 * np.maximum(n - 10, 0)
+    for training, how in ((2.3 * 0.4**n + 3e-5, "has fallen to"), (np.where(n < 3, 2.3, 3e-5), "stays at")):
+        assert (
+            f", while train/loss {how} about 3e-05"
+            in finding("GL305", train__loss=training, val__loss=validation).message
+        )
+
+
+def test_a_training_loss_that_rises_too_is_not_overfit():
+    n = np.arange(200)
+    rises = 2.3 + 0.005 * n + 0.03 * np.exp((n - 150) / 20)
+    scalars = {
+        "train/loss": labelled.columns(rises),
+        "val/loss": (np.arange(39, 200, 40), np.r_[2.35, 2.42, 2.51, 2.71, 9.9]),
+    }
+    run = labelled.as_run(np.random.default_rng(0), scalars)
+    assert not audit_run("run", run, Config(select=("GL305",))).findings
+    run = labelled.as_run(
+        np.random.default_rng(0), scalars | {"train/loss": labelled.columns(np.full(200, 2.3) + 0.01 * np.sin(n))}
+    )
+    assert len(audit_run("run", run, Config(select=("GL305",))).findings) == 1
+
+
 def epochs_and_iterations(with_epochs):
     """What is said of a validation by epochs, and a training by iterations, four an epoch, and maybe by epochs."""
     n, m = np.arange(40), np.arange(160)

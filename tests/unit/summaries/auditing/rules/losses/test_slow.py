@@ -24,6 +24,19 @@ def test_a_rate_that_falls_bends_no_line():
     assert "GL313" not in codes(train__loss=4.5 - 0.3 * way**0.3, val__loss=4.4 - 0.3 * way**0.3, lr=rate)
 
 
+def test_what_falls_in_step_with_its_rate_is_no_line():
+    rate = 1e-5 * 0.5 * (1 + np.cos(np.pi * N / 30))
+    way = np.cumsum(rate) / rate.sum()
+    found = finding("GL313", train__loss=4.5 - 0.3 * way, val__loss=4.4 - 0.3 * way, lr=rate)
+    assert " in the whole run, in step with the learning rate; the learning rate is 1e-05 at most" in found.message
+
+
+def test_a_rate_that_dies_between_two_points_makes_no_line_of_them():
+    n = np.arange(12)
+    loss = np.where(n, 1.65, 1.654) - 1e-6 * n
+    assert "GL313" not in codes(train__loss=loss, val__loss=loss, lr=0.05 * 0.01**n)
+
+
 @pytest.mark.parametrize(
     "loss",
     [

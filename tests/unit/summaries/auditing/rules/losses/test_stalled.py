@@ -56,3 +56,14 @@ def test_a_slow_fall_a_rise_and_a_flat_loss_are_no_plateau():
     assert audited.finding("GL308", train__loss=(1.0 + n) ** -0.1) is None
     assert audited.finding("GL308", train__loss=labelled.decay(600, 4.0, 0.4, 0.03) + n / 200) is None
     assert audited.finding("GL308", train__loss=np.full(600, 2.3)) is None
+
+
+def test_a_plateau_is_told_in_medians_and_is_no_jump():
+    n = np.arange(300)
+    loss = 0.5 + 0.9**n + 0.05 * np.sin(9 * n)
+    found = audited.finding("GL308", train__loss=loss)
+    assert found.message.endswith(" of its points after that (medians of 10 points)")
+    assert (
+        audited.finding("GL308", train__loss=0.01 + 2 * 0.95**n + 4 * (n > 140) * 0.97 ** np.maximum(n - 140, 0))
+        is None
+    )

@@ -12,8 +12,31 @@ NOISE = np.random.default_rng(0).standard_normal((3, 48))
 def test_both_losses_rise_and_stay():
     up = 0.2 * (N > 30)
     found = finding("GL315", train__loss=FALL + up, val__loss=FALL + up + 0.1, lr=np.full(48, 0.1))
-    assert found.message.startswith("val/loss rises from about 0.5994 to about 0.7166 since step 28")
+    assert found.message.startswith("val/loss rises from about 0.5994 to about 0.7166 since step 30")
     assert found.message.endswith(", train/loss rises with it; the learning rate is 0.1 at most")
+
+
+def test_a_rise_is_told_from_the_level_that_was_best():
+    """Fifteen points are twelve levels that overlap, each of two points."""
+    loss = np.array([1.0, 0.35, 0.23, 0.17, 0.14, 0.12, 0.11, 2.4, 2.35, 2.33, 2.4, 2.37, 2.37, 2.36, 2.34])
+    found = finding("GL315", train__loss=loss + 0.01, val__loss=loss)
+    assert found.message.startswith("val/loss rises from 0.11 to about 2.35 since step 6, train/loss rises")
+    assert found.steps == (5, 14)
+
+
+def test_a_rise_within_the_noise_of_levels_is_none():
+    validation = np.array([0.888, 0.843, 0.8592, 0.8423, 0.8409, 0.8646, 0.8296, 0.8848, 0.8413, 0.8712, 0.8558, 0.8402,
+                           0.8245, 0.8517, 0.8306, 0.8685, 0.8759, 0.8774, 0.8793, 0.893, 0.9412, 0.8764, 0.8628,
+                           0.8308])  # fmt: skip
+    training = np.repeat([1.05, 1.02, 0.98, 1.0, 1.06], [8, 4, 4, 2, 6]) + 0.001 * np.sin(np.arange(24))
+    assert "GL315" not in codes(train__loss=training, val__loss=validation)
+    validation[20:] = 0.9412
+    assert "GL315" in codes(train__loss=training, val__loss=validation)
+
+
+def test_what_rises_all_the_way_does_not_swing():
+    up = 1.2**N
+    assert "GL315" not in codes(train__loss=FALL, val__loss=up)
 
 
 def test_a_hump():

@@ -23,6 +23,21 @@ def test_a_validation_that_stands_still_while_the_training_goes_on():
     assert "GL311" not in codes(train__loss=TRAIN, val__loss=validation, lr=0.1 * 0.5**N)  # GL507 tells why
 
 
+def test_a_training_that_has_settled_too_explains_a_validation_that_stands_still():
+    validation = 0.1 + 2 * 0.5**N
+    assert "GL311" in codes(train__loss=1 + 0.1 * np.sin(N), val__loss=validation)
+    assert "GL311" not in codes(train__loss=validation + 1e-5 * np.sin(N), val__loss=validation)
+
+
+def test_a_validation_that_falls_at_first_falls():
+    n = np.arange(150)
+    validation = 0.375 + 1.76 * 0.6**n + 0.13 * (1 - 0.9 ** np.maximum(n - 14, 0))
+    assert "GL311" not in codes(train__loss=2.3 * 0.8**n + 1e-5, val__loss=validation)
+    found = finding("GL311", train__loss=0.6 * 0.88**n + 6e-4, val__loss=0.92 + 0.002 * np.sin(n) - 0.01 * (n == 0))
+    assert found.message.startswith("val/loss does not fall: 0.91 at first, about 0.92")
+    assert " in the second half, while train/loss falls from 0.6006 to about 0.0006" in found.message
+
+
 @pytest.mark.parametrize(
     "accuracy",
     [

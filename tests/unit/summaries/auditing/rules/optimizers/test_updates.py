@@ -20,6 +20,13 @@ def test_a_ratio_is_told_from_where_it_rose():
     ]
 
 
+def test_a_few_points_above_a_low_bound_are_not_denied():
+    low = np.full(N, 9e-7)
+    assert ratios(low)[0][1] == "the updates of kernel are 9e-07 of its weights, never as much as 1e-06"
+    low[33] = 2e-6
+    assert ratios(low)[0][1] == "the updates of kernel are 9e-07 of its weights, usually less than 1e-06"
+
+
 def test_a_schedule_that_ends_at_zero_excuses_nothing():
     (hit,) = ratios(0.8 * (1 - (np.arange(N) + 0.5) / N))
     assert hit == ("GL501", "the updates of kernel are 0.45 of its weights, more than 0.1", (0, 174))
