@@ -28,6 +28,7 @@ from summaries.integrations.tensorboard.books import Book
 from summaries.integrations.tensorboard.places import run_name
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import remembering
+from summaries.storage.names import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Library"]
 
-POLL_SECS = 2.0
+POLL_SECS = 0.5
+_STORE_POLL_SECS = 2.0  # each listing of a store costs money
 _SHARE = 0.25  # about this share of the time is spent on runs that grow, however many there are,
 _MOST_PAUSE_SECS = 15.0  # but nobody waits longer than this to see that they have grown
 _KEPT = 7 / 8  # of the memory, when there is no more: else all columns would be counted after each run
@@ -58,7 +60,7 @@ class Library:
         places: where to look for runs.
         config: what the audit looks for.
         most_bytes: how much memory columns may take.
-        poll_secs: how long to wait between two looks at the files, in seconds.
+        poll_secs: how long to wait between two looks at the files, in seconds; None for what the places can bear.
         share: about this share of a processor is spent on runs that grow.
         audit_secs: a run that grows is not audited again before so many seconds have passed; its points are read.
 
@@ -75,7 +77,7 @@ class Library:
         config: Config,
         most_bytes: int,
         *,
-        poll_secs: float = POLL_SECS,
+        poll_secs: float | None = None,
         share: float = _SHARE,
         audit_secs: float = 0.0,
     ) -> None:
@@ -85,6 +87,8 @@ class Library:
         self.most_bytes = most_bytes
         self._places = tuple(places)
         self._config = config
+        if poll_secs is None:
+            poll_secs = _STORE_POLL_SECS if any(is_remote(place.path) for place in places) else POLL_SECS
         self._poll_secs = poll_secs
         self._share, self._audit_secs = share, audit_secs
         self._books: dict[str, Book] = {}
@@ -113,6 +117,11 @@ class Library:
         with self._changed:
             changed = [book for book in self._books.values() if book.version > version]
             return changed, [name for name, went in self._gone.items() if went > version]
+
+    def changed(self, version: int, timeout_secs: float) -> None:
+        """Return when the version is another one, or so many seconds are over."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.version != version, timeout_secs)
 
     @property
     def tagged(self) -> int:

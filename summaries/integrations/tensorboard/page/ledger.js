@@ -7,7 +7,8 @@ import { asked, pause, source } from "./server.js";
 /** @import { Row, RunRow } from "../../../auditing/report/page/types.js" */
 /** @import { RunsAnswer } from "./answers.js" */
 
-const PAUSE = { reading: 400, idle: 2000 }; // milliseconds
+const PAUSE = { asking: 200, resting: 2000 }; // milliseconds until it is asked again, and if nobody sees or answers
+const WAIT = 10; // seconds that the server may wait for a change before it answers
 /** @type {Omit<Row, "name">} */
 const EMPTY = {
   counts: [0, 0, 0],
@@ -48,17 +49,21 @@ export class Ledger {
   /** Ask for ever; a frame that TensorBoard hides has no width, and does not ask. */
   async follow() {
     for (;;) {
-      if (this.version < 0 || document.documentElement.clientWidth > 0) await this.ask();
-      await pause(this.reading ? PAUSE.reading : PAUSE.idle);
+      const isSeen = this.version < 0 || document.documentElement.clientWidth > 0;
+      if (isSeen) await this.ask(WAIT);
+      await pause(isSeen && !this.unreachable ? PAUSE.asking : PAUSE.resting);
     }
   }
 
-  /** Ask once, and tell the listeners the names of the runs that have changed. */
-  async ask() {
+  /**
+   * Ask once for what has changed, or will within so many seconds; tell the listeners the names of those runs.
+   * @param {number} [wait]
+   */
+  async ask(wait = 0) {
     /** @type {RunsAnswer | null} */
     let answer = null;
     try {
-      answer = await asked("runs", { since: this.version });
+      answer = await asked("runs", { since: this.version, wait });
     } catch {
       // TensorBoard was stopped, or will be back
     }

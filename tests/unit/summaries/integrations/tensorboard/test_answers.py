@@ -2,10 +2,11 @@
 
 import json
 import struct
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 import pytest
-from browser.plugin_runs import LAYERS, STEPS, library_of, log_run
+from browser.plugin_runs import LAYERS, STEPS, TIMEOUT, library_of, log_run, soon
 from javascript.page_types import keys
 
 from summaries import SummaryWriter
@@ -44,6 +45,24 @@ def test_runs(library):
     assert rows["fine"]["norm"]["tag"] == "gradients/global_norm"
     again = ANSWERS["runs"](library, {"since": str(answer["version"])})
     assert (again["runs"], again["order"]) == ([], None)
+
+
+def test_an_answer_waits_for_a_change(tmp_path):
+    log_run(tmp_path / "a", steps=3)
+    library = library_of(tmp_path)
+    known = ANSWERS["runs"](library, {})["version"]
+    asked = {"since": str(known), "wait": "30"}
+    with ThreadPoolExecutor() as pool:
+        answers = pool.submit(ANSWERS["runs"], library, asked), pool.submit(ANSWERS["runs"], library, asked)
+        assert not wait(answers, 0.2).done
+        log_run(tmp_path / "b", steps=3)
+        assert [answer.result(TIMEOUT)["order"] for answer in answers] == [["a", "b"]] * 2
+    assert ANSWERS["runs"](library, {"since": "0", "wait": "30"})["version"] > known  # there is news: at once
+    other = {"since": "1000000", "wait": "30"}  # of another server, which had this address before
+    assert ANSWERS["runs"](library, other)["version"] < 1000
+    assert soon(lambda: not library.is_reading)
+    before = ANSWERS["runs"](library, {})["version"]
+    assert ANSWERS["runs"](library, {"since": str(before), "wait": "0.1"})["version"] == before
 
 
 def test_a_run(library):
