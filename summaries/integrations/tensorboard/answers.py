@@ -7,8 +7,9 @@ the header refers to as [type, offset, count]. Numbers that JSON cannot hold are
     runs?since=V&wait=S
         JSON, once the version is not V, or after S seconds: `version`; `reading`, whether anything is left to read;
         `failures`; `memory`, in bytes, [used, most];
-        `runs`, those that changed since version V, or all: each `name`, `reading`, and once it is audited what
-        `payload.row` says, and `matrices`, whether it logged any; `gone`, the names of those that went; `tagged`,
+        `runs`, those that changed since version V, or all: each `name`; `reading`, and of that what
+        `payload.row` says of `steps` and `seconds` once its points are there; and once it is audited, all that it says,
+        and `matrices`, whether it logged any; `gone`, the names of those that went; `tagged`,
         which is another number once `tags` or `shelf` have another answer; `order`, the names of all, or null if none
         came or went.
     run?run=R
@@ -128,9 +129,10 @@ def _runs(library: Library, query: Query) -> dict[str, Any]:
 
 
 def _row(book: Book) -> dict[str, Any]:
-    report = book.told()
+    report, columns = book.told(), book.columns
     if report is None:
-        return {"name": book.name, "reading": True}
+        steps, seconds = columns.extent if columns and columns.extent else (None, None)
+        return {"name": book.name, "reading": True, "steps": steps, "seconds": plain(seconds) if steps else None}
     return {**row(report), "name": book.name, "reading": False, "matrices": book.has_matrices}
 
 
@@ -168,7 +170,7 @@ def _layers(library: Library, query: Query) -> bytes:
 
 
 def _curve(library: Library, query: Query) -> bytes:
-    columns, tag = _columns(library.book(_text(query, "run"))), _text(query, "tag")
+    columns, tag = library.columns(_text(query, "run")), _text(query, "tag")
     if tag not in columns.signals.all:
         raise LookupError(f"run {columns.name!r} has no scalars with tag {tag!r}")
     series = columns.signals.all[tag].standing
@@ -201,7 +203,7 @@ def _curves(library: Library, query: Query) -> bytes:
     tag, by_time, weight = _text(query, "tag"), query.get("x") == "time", _weight(query)
     arrays, found = Arrays(), []
     for name in _names(query, "runs"):
-        columns = _columns(library.book(name))
+        columns = library.columns(name)
         signal = columns.signals.all.get(tag)
         if signal is None:
             continue
@@ -219,7 +221,7 @@ def _curves(library: Library, query: Query) -> bytes:
 def _bands(library: Library, query: Query) -> bytes:
     tag, weight, arrays, found = _text(query, "tag"), _weight(query), Arrays(), []
     for name, runs in _groups(query, "groups").items():
-        signals = [_columns(library.book(run)).signals.all.get(tag) for run in runs]
+        signals = [library.columns(run).signals.all.get(tag) for run in runs]
         series = [signal.latest for signal in signals if signal is not None]
         if not series:
             continue
@@ -261,13 +263,13 @@ def _steps(library: Library, query: Query) -> dict[str, Any]:
     having = [book.name for book in books if book.name in names and tag in book.media.get(kind, ())]
     found = []
     for name in sorted(having, key=by_number)[: max(_integer(query, "most", len(having)), 0)]:
-        items = media.items_of(_columns(library.book(name)).run, kind, tag)
+        items = media.items_of(library.columns(name).run, kind, tag)
         found.append({"run": name, "steps": items.step.tolist()})
     return {"runs": found}
 
 
 def _items(library: Library, query: Query) -> Items:
-    return media.items_of(_columns(library.book(_text(query, "run"))).run, _text(query, "kind"), _text(query, "tag"))
+    return media.items_of(library.columns(_text(query, "run")).run, _text(query, "kind"), _text(query, "tag"))
 
 
 def _value(library: Library, query: Query) -> dict[str, Any]:

@@ -73,6 +73,16 @@ class Columns:
         return self._zoomable[tag]
 
     @cached_property
+    def extent(self) -> tuple[tuple[int, int], float] | None:
+        """The least and the largest step, and how many seconds the run took; None if it has no points."""
+        scalars = [series for series in self.run.scalars.values() if len(series)]
+        if not scalars:
+            return None
+        ends = [(series.step.min(), series.step.max(), series.wall_time[-1]) for series in scalars]
+        first, last, ended = zip(*ends, strict=True)
+        return (int(min(first)), int(max(last))), float(max(ended)) - self.start
+
+    @cached_property
     def bytes(self) -> int:
         """How much memory the columns take."""
         return _POINT_BYTES * sum(map(len, self.run.scalars.values()))

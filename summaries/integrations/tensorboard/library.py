@@ -134,8 +134,13 @@ class Library:
         with self._changed:
             return list(self._books)
 
-    def book(self, name: str, timeout_secs: float = 30.0) -> Book:
-        """A run with its columns, which are read first if they are not in memory.
+    def book(self, name: str, timeout_secs: float = 30.0, *, is_judged: bool = True) -> Book:
+        """A run with its columns, which are read first if they are not in memory; and with its report.
+
+        Args:
+            name: the name of the run.
+            timeout_secs: how long to wait, in seconds.
+            is_judged: whether to wait for the report, which may take several times as long.
 
         Raises:
             LookupError: there is no such run.
@@ -149,7 +154,7 @@ class Library:
                 book = self._books.get(name)
                 if book is None and self.version > 0:
                     raise LookupError(f"there is no run {name!r}")
-                if book is not None and book.columns is not None and book.report is not None:
+                if book is not None and book.columns is not None and not (is_judged and book.report is None):
                     book.used = time.monotonic()
                     return book
                 if book is not None and book.is_unreadable:
@@ -161,8 +166,8 @@ class Library:
                     raise TimeoutError(f"run {name!r} is still being read")
 
     def columns(self, name: str) -> Columns:
-        """The columns of a run; see `book`."""
-        columns = self.book(name).columns  # once: another thread may let go of them
+        """The columns of a run, as soon as they are read; see `book`."""
+        columns = self.book(name, is_judged=False).columns  # once: another thread may let go of them
         if columns is None:
             raise TimeoutError(f"run {name!r} is still being read")
         return columns
@@ -301,7 +306,7 @@ class Library:
             self._make_room(book)
             self._changed.notify_all()
 
-    def _shelve(self, book: Book, report: RunReport) -> None:
+    def _shelve(self, book: Book, report: RunReport | None) -> None:
         self.version += 1
         book.version, book.report = self.version, report
         if book.has_new_tags:
@@ -316,6 +321,10 @@ class Library:
             return read_readable(name, files)
         read = book.read(self._config)
         self._spare -= book.bytes
+        if book.report is None:  # its curves can be looked at before it is judged
+            with self._changed:
+                self._shelve(book, None)
+                self._changed.notify_all()
         return read
 
     def _make_room(self, latest: Book) -> None:

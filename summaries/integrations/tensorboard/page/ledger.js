@@ -94,7 +94,8 @@ export class Ledger {
     if (tagged !== this.tagged) this.retagged++;
     Object.assign(this, { version, reading, failures, memory, tagged });
     for (const name of gone) this.rows.delete(name);
-    const changed = runs.filter((row) => !row.reading || !this.rows.has(row.name)); // until it is read again, keep it
+    // Until it is read again, keep it.
+    const changed = runs.filter((row) => !row.reading || row.steps || !this.rows.has(row.name));
     for (const row of changed) this.rows.set(row.name, { ...EMPTY, ...row, position: 0, rank: 0 });
     const names = order ?? this.runs.map(({ name }) => name);
     if (order) this.colors = new Map(order.map((name, at) => [name, source.places?.[at] ?? at]));

@@ -253,7 +253,7 @@ export class Wall {
   tell() {
     const { state, ledger } = this;
     const [tags, runs] = [matching(state.tags), matching(state.runs)];
-    this.runs = ledger.runs.filter((row) => !row.reading && runs.test(row.name));
+    this.runs = ledger.runs.filter((row) => (row.steps || !row.reading) && runs.test(row.name));
     this.regroup();
     const found = this.tags.filter(([tag]) => tags.test(tag)).map(([tag]) => tag);
     const some = `${whole(found.length)} of ${counted(this.tags.length, "tag")}`;
@@ -396,7 +396,7 @@ export class Wall {
     this.tell();
     this.view.extend(this.extent());
     if (length === this.runs.length && !this.runs.some(({ name }) => changed.has(name))) return;
-    const isReading = this.ledger.runs.some((row) => row.reading);
+    const isReading = this.ledger.runs.some((row) => row.reading && !row.steps);
     this.timer ||= setTimeout(() => this.refine(), isReading ? MEANWHILE : 0);
   }
 

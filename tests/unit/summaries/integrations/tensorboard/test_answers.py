@@ -2,6 +2,7 @@
 
 import json
 import struct
+import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
@@ -10,7 +11,10 @@ from browser.plugin_runs import LAYERS, STEPS, TIMEOUT, library_of, log_run, soo
 from javascript.page_types import keys
 
 from summaries import SummaryWriter
+from summaries.auditing.config import Config
 from summaries.integrations.tensorboard.answers import ANSWERS
+from summaries.integrations.tensorboard.library import Library
+from summaries.integrations.tensorboard.places import Place
 from summaries.presenting.plots import smoothed
 
 
@@ -227,3 +231,26 @@ def test_no_width_is_too_much(library, width):
     header, read = opened(ANSWERS["layers"](library, {"run": "fine", "width": width}))
     assert header["width"] == min(max(int(width), 1), 4096)
     assert len(read(header["cells"])) == 12 * header["width"]
+
+
+def test_curves_are_there_before_the_verdict(tmp_path):
+    log_run(tmp_path / "a", steps=3)
+    library = Library([Place(str(tmp_path))], Config(), 1 << 30)
+    judged, judge = threading.Event(), library._task
+
+    def judge_later(files):
+        library._read(files.name, files.files)
+        assert judged.wait(TIMEOUT)
+        return judge(files)
+
+    library._task = judge_later
+    library.start()
+    assert soon(lambda: (ANSWERS["runs"](library, {})["runs"] or [{}])[0].get("steps"))
+    (row,) = ANSWERS["runs"](library, {})["runs"]
+    assert row == {"name": "a", "reading": True, "steps": (0, 2), "seconds": 2.0}
+    header, _ = opened(ANSWERS["curves"](library, {"tag": "train/loss", "runs": '["a"]'}))
+    assert [curve["points"] for curve in header["curves"]] == [3]
+    with pytest.raises(TimeoutError):
+        library.book("a", 0.0)
+    judged.set()
+    assert library.book("a").report is not None
