@@ -90,8 +90,8 @@ TENSORBOARD = Kind(
     "TensorBoard",
     [sys.executable, "-c", _WITHOUT, "--host", "127.0.0.1", "--port", "0", "--reload_interval", "1", "--logdir"],
     "#timeseries",
-    """document.querySelector('scalar-card line-chart') && !document.querySelector('scalar-card mat-spinner') &&
-    performance.getEntriesByType('resource').some(({name, responseEnd}) => name.includes('timeSeries') && responseEnd)""",
+    "document.querySelector('scalar-card line-chart') && !document.querySelector('scalar-card mat-spinner') && "
+    "performance.getEntriesByType('resource').some((one) => one.name.includes('timeSeries') && one.responseEnd)",
     "input[placeholder='Filter tags (regex)']",
     "scalar-card tb-truncated-path",
     "scalar-card line-chart-interactive-view svg",
