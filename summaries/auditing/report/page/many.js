@@ -63,15 +63,9 @@ export function drawMany(u, lines, canvas) {
   u.ctx.drawImage(canvas, Math.round(left), Math.round(top));
 }
 
-/**
- * Pixels, column after column: a line goes through a column from top to bottom, or back.
- * @typedef {{ data: Uint32Array, width: number, height: number }} Pixels
- */
+/** Column after column. @typedef {{ data: Uint32Array, width: number, height: number }} Pixels */
 
-/**
- * The same, row after row.
- * @type {(pixels: Pixels) => ImageData}
- */
+/** @type {(pixels: Pixels) => ImageData} */
 function imageOf({ data, width, height }) {
   const image = new ImageData(width, height);
   const rows = new Uint32Array(image.data.buffer);

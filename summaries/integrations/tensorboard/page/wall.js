@@ -368,14 +368,16 @@ export class Wall {
       more.textContent = `Show ${counted(Math.min(tags.length - shown, MOST_CHARTS), "more chart")}`;
     };
     const onOpen = () => {
-      if (details.open && shown === 0) add();
+      if (!details.open || shown > 0) return;
+      details.append(charts, more);
+      add();
     };
     if (isOnly) {
       add();
       return el("div", {}, charts, more);
     }
     const title = el("summary", {}, el("bdi", {}, name || "Other"), ` (${whole(tags.length)})`);
-    const details = el("details", { class: "further", open: open || tags.length <= 2 }, title, charts, more);
+    const details = el("details", { class: "further", open: open || tags.length <= 2 }, title);
     details.addEventListener("toggle", onOpen);
     onOpen();
     return details;
