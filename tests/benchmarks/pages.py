@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from browser.dashboard import chromium_path, launch
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
+from playwright.sync_api import sync_playwright
 from processes.servers import running
 
 from benchmarks.peers import NotInstalledError
@@ -127,7 +128,6 @@ class Shown:
         address: of the server, with what it wants to see of whoever asks.
         began: when the server was started.
         listened: how many seconds later it listened.
-        deadline: after so many seconds of waiting, it is given up.
     """
 
     page: Page
@@ -136,26 +136,14 @@ class Shown:
     address: str
     began: float
     listened: float
-    deadline: float
 
     def when(self, condition: str, argument: Any = None) -> float:
-        """Wait for a condition in JavaScript; how many seconds after the start of the server it held.
-
-        Raises:
-            GaveUp: it did not hold before the deadline.
-        """
-        try:
-            self.page.wait_for_function(condition, arg=argument, polling="raf", timeout=1000 * self.deadline)
-        except Error as error:
-            raise GaveUp(f"given up after {self.deadline:g} s") from error
+        """Wait for a condition in JavaScript; how many seconds after the start of the server it held."""
+        self.page.wait_for_function(condition, arg=argument, polling="raf")
         return time.perf_counter() - self.began
 
     def searched(self, text: str) -> float:
-        """Search for tags with this text; how many seconds later the first chart is of such a tag.
-
-        Raises:
-            GaveUp: it was not there before the deadline.
-        """
+        """Search for tags with this text; how many seconds later the first chart is of such a tag."""
         self.page.locator(self.kind.search).wait_for()
         began = time.perf_counter()
         self.page.locator(self.kind.search).fill(text)
@@ -177,7 +165,11 @@ class Shown:
 
 @contextlib.contextmanager
 def shown(browser: Browser, kind: Kind, logdir: str, at: str, deadline: float) -> Iterator[Shown]:
-    """A page of these runs, which is opened at this address behind the server's."""
+    """A page of these runs, which is opened at this address behind the server's.
+
+    Raises:
+        GaveUp: what was waited for did not come in so many seconds.
+    """
     with tempfile.TemporaryDirectory() as directory:
         log = os.path.join(directory, "log")
         began = time.perf_counter()
@@ -187,8 +179,11 @@ def shown(browser: Browser, kind: Kind, logdir: str, at: str, deadline: float) -
                 address = _ADDRESS.findall(said.read())[0]
             context = browser.new_context(**LOOKS)
             context.add_init_script(_RELOADING)
+            context.set_default_timeout(1000 * deadline)
             try:
-                yield Shown(_at(context.new_page(), address + at), kind, process, address, began, listened, deadline)
+                yield Shown(_at(context.new_page(), address + at), kind, process, address, began, listened)
+            except PlaywrightTimeout as error:
+                raise GaveUp(f"given up after {deadline:g} s") from error
             finally:
                 context.close()
 
@@ -201,8 +196,8 @@ def _at(page: Page, address: str) -> Page:
 def again(one: Shown, at: str) -> Shown:
     """The same in a new page, whose seconds begin now: the server has read everything."""
     began = time.perf_counter()
-    return Shown(_at(one.page.context.new_page(), one.address + at), one.kind, one.process, one.address, began, 0.0,
-                 one.deadline)  # fmt: skip
+    page = _at(one.page.context.new_page(), one.address + at)
+    return Shown(page, one.kind, one.process, one.address, began, 0.0)
 
 
 def _with_children(pid: int) -> Iterator[int]:
