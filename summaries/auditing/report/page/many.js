@@ -49,15 +49,16 @@ export function drawMany(u, lines, canvas) {
   const across = placeOn(u.scales.x, 0, canvas.width);
   const up = placeOn(u.scales.y, canvas.height, 0);
   const { min = 0, max = 1 } = u.scales.x;
+  const longest = Math.max(...lines.map(({ x }) => x.length));
+  const [places, heights] = [new Float64Array(longest), new Float64Array(longest)];
   for (const { series, x, value } of lines) {
     const ink = inkOf(String(series.class), series.alpha === 1 ? 1 : FAINT);
     const [from, to] = [Math.max(firstFrom(x, min) - 1, 0), Math.min(firstFrom(x, max) + 1, x.length)];
-    const [places, heights] = [new Float64Array(to - from), new Float64Array(to - from)];
     for (let i = from; i < to; i++) {
       places[i - from] = across(x[i]);
       heights[i - from] = up(value[i]);
     }
-    trace(pixels, ink, places, heights);
+    trace(pixels, ink, places.subarray(0, to - from), heights.subarray(0, to - from));
   }
   ctx.putImageData(imageOf(pixels), 0, 0);
   u.ctx.drawImage(canvas, Math.round(left), Math.round(top));
