@@ -55,10 +55,7 @@ export class Ledger {
     }
   }
 
-  /**
-   * Ask once for what has changed, or will within so many seconds; tell the listeners the names of those runs.
-   * @param {number} [wait]
-   */
+  /** Ask once for what has changed, or will in some seconds; tell the listeners those runs. @param {number} [wait] */
   async ask(wait = 0) {
     /** @type {RunsAnswer | null} */
     let answer = null;
