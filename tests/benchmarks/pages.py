@@ -31,6 +31,8 @@ _ADDRESS = re.compile(r"http://\S+")
 # A frame's work on the main thread is over when a message is delivered that was posted at the frame's beginning.
 _FRAMES = """async ({selector, acts, frames}) => {
   const [target, channel] = [document.querySelector(selector), new MessageChannel()];
+  const {x, y, width, height} = target.getBoundingClientRect();
+  const always = {bubbles: true, cancelable: true, clientX: x + width / 2, clientY: y + height / 2};
   const taken = [];
   const start = performance.now();
   for (let k = 0; k < frames && performance.now() - start < 10_000; k++) {
@@ -38,7 +40,7 @@ _FRAMES = """async ({selector, acts, frames}) => {
     const began = performance.now();
     const done = new Promise((resolve) => (channel.port1.onmessage = resolve));
     const [kind, options] = acts[k % acts.length];
-    target.dispatchEvent(new globalThis[kind](options.type, {bubbles: true, cancelable: true, ...options}));
+    target.dispatchEvent(new globalThis[kind](options.type, {...always, ...options}));
     channel.port2.postMessage(0);
     await done;
     taken.push(performance.now() - began);
@@ -96,7 +98,7 @@ TENSORBOARD = Kind(
     "input[placeholder='Filter tags (regex)']",
     "scalar-card tb-truncated-path",
     "scalar-card line-chart-interactive-view svg",
-    [("WheelEvent", {"type": "wheel", "altKey": True, "deltaY": delta, "clientX": 700, "clientY": 400})
+    [("WheelEvent", {"type": "wheel", "altKey": True, "deltaY": delta})
      for delta in (-100, -100, -100, 100, 100, 100)],
 )  # fmt: skip
 
