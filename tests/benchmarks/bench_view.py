@@ -164,7 +164,7 @@ def long_curve(browser: Browser, root: str) -> Iterator[Figure]:
 
     def look(kind: Kind) -> Iterator[tuple[str, float]]:
         with shown(browser, kind, root, kind.charts, 5 * DEADLINE) as page:
-            yield "the first chart, s", page.when(kind.drawn)
+            yield "the first chart (TensorBoard's has what it has read by then), s", page.when(kind.drawn)
             if kind is VIEW:
                 yield "the verdict, s", page.when(READ)
             work = page.frames(FRAMES)[0]

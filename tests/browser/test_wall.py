@@ -155,3 +155,23 @@ def test_more_curves_than_colors_and_dashes_are_drawn_and_saved(browser, tmp_pat
         lines = re.findall(r' d="(M[^"]*)"', drawing.partition("<g clip-path")[2].partition("</g>")[0])
         assert len(lines) == 33
         assert {line.count("L") for line in lines} == {99}
+
+
+def test_a_line_of_dense_points_is_thin(browser, tmp_path, screenshots):
+    with SummaryWriter(tmp_path / "a") as writer:
+        for step in range(5000):
+            writer.add_scalar("loss", step % 7, step)
+    with serving(tmp_path) as viewer, looking(browser, viewer, 1, screenshots / "wall_thin.png") as page:
+        wall = open_wall(page)
+
+        def widths():
+            with page.expect_download() as download:
+                wall.get_by_role("button", name="SVG").click()
+            drawing = download.value.path().read_text(encoding="utf-8")
+            return set(re.findall(r'stroke-width="([\d.]+)"', drawing))
+
+        wall.get_by_label("Save loss").click()
+        assert widths() == {"1"}
+        open_wall(page, **{"from": 100, "to": 200})
+        wall.get_by_label("Save loss").click()
+        assert widths() == {"1.5"}

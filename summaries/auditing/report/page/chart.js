@@ -255,7 +255,7 @@ export function lineChart(view, holder, curves, findings, log, looks = {}) {
   options.hooks.draw = [(u) => drawNotFinite(u, odd)];
   options.cursor.dataIdx = (_u, k, index) => (k === 0 ? index : nearestPoint(values[k - 1], index));
   const said = view.mode === "step" ? whole : duration;
-  const series = curves.map((curve, k) => line(curve, k, values[k]));
+  const series = curves.map((curve, k) => line(curve, k, values[k], options.width));
   const drawn = lines.map((one, k) => ({ ...one, series: series[k] }));
   options.series = [{ label: view.mode, value: (_u, v) => said(v ?? x.at(-1) ?? 0) }, ...(isMany ? [{}] : series)];
   if (isMany) drawAll(options, drawn, () => view.rangeOf(own), clipped);
@@ -299,15 +299,15 @@ function logAxis(ticks) {
   };
 }
 
-/** @type {(curve: Curve, k: number, values: (number | undefined)[]) => uPlotClass.Series} */
-function line(curve, k, values) {
-  const { tag, role, faint } = curve;
+/** @type {(curve: Curve, k: number, values: (number | undefined)[], pixels: number) => uPlotClass.Series} */
+function line(curve, k, values, pixels) {
+  const { tag, role, faint, value } = curve;
   const name = lineName(curve, k);
   return {
     label: tag,
     stroke: () => color(name),
     class: name,
-    width: faint ? 1 : 1.5,
+    width: faint || value.length > pixels ? 1 : 1.5, // dense points take ten times as long in a wider line
     alpha: faint ? 0.3 : 1,
     dash: role === "clip_norm" ? [6, 4] : DASHES[Math.floor((curve.color ?? 0) / LINE_COLORS) % DASHES.length],
     value: (_u, _v, _series, index) => number(values[index ?? lastPoint(values)]),
