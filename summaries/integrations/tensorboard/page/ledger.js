@@ -8,7 +8,7 @@ import { asked, pause, source } from "./server.js";
 /** @import { RunsAnswer } from "./answers.js" */
 
 const PAUSE = { asking: 200, resting: 2000 }; // milliseconds until it is asked again, and if nobody sees or answers
-const WAIT = 10; // seconds that the server may wait for a change before it answers
+const WAIT = 5; // seconds that the server may wait for a change before it answers
 /** @type {Omit<Row, "name">} */
 const EMPTY = {
   counts: [0, 0, 0],
@@ -50,8 +50,9 @@ export class Ledger {
   async follow() {
     for (;;) {
       const isSeen = this.version < 0 || document.documentElement.clientWidth > 0;
-      if (isSeen) await this.ask(WAIT);
-      await pause(isSeen && !this.unreachable ? PAUSE.asking : PAUSE.resting);
+      const isCurious = isSeen && !document.hidden; // a browser has six connections to a server, for all of its tabs
+      if (isSeen) await this.ask(isCurious ? WAIT : 0);
+      await pause(isCurious && !this.unreachable ? PAUSE.asking : PAUSE.resting);
     }
   }
 
