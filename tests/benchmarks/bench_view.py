@@ -107,7 +107,9 @@ def overlaid(browser: Browser, root: str) -> Iterator[Figure]:
             page.when(kind.drawn)
             yield "frames", page.frames(FRAMES)[1]
 
-    yield from compared(f"{OVERLAID:,} curves of {OF_EACH:,} points: ", "/s", look, {"frames": "60 /s"})
+    yield from compared(
+        f"{OVERLAID:,} curves of {OF_EACH:,} points (TensorBoard draws 1,000): ", "/s", look, {"frames": "60 /s"}
+    )
 
 
 def verdicts(browser: Browser, root: str) -> Iterator[Figure]:
