@@ -1,8 +1,8 @@
 """The library: every run below some places, read and audited in the background, and read on as it grows.
 
 One thread reads. In TensorBoard it starts when the page is first opened. It lists the files again and again, reads
-what has changed, runs that somebody waits for first, and audits it. What the table shows of a run stays in memory; the columns of a run stay
-as long as there is room, and are read again when somebody opens it.
+what has changed, runs that somebody waits for first, and audits it. What the table shows of a run stays in memory; the
+columns of a run stay as long as there is room, and are read again when somebody opens it.
 
 Memory: 24 bytes for each scalar of the runs that are kept, twice that for one that grows, up to `most_bytes`; the run
 that was read last is kept whatever its size. Besides, a kilobyte or two for each run, a fifth of one for each of its
