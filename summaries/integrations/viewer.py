@@ -82,8 +82,8 @@ class Viewer:
         most_bytes: int = 1 << 30,
     ) -> None:
         serving = needs("werkzeug.serving", "view")
-        library = Library(existing_places(places), as_config(config), most_bytes)
-        guard = Guard(Application(library))
+        self._library = Library(existing_places(places), as_config(config), most_bytes)
+        guard = Guard(Application(self._library))
 
         class Handler(serving.WSGIRequestHandler):  # type: ignore[misc, name-defined]  # of an optional dependency
             def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002
@@ -97,7 +97,8 @@ class Viewer:
         self.address: str = f"http://{_HOST}:{port}/?token={guard.token}"
 
     def run(self) -> None:
-        """Answer, until interrupted or closed."""
+        """Read, and answer, until interrupted or closed; who runs this is about to look."""
+        self._library.start()
         self._server.serve_forever()
 
     def close(self) -> None:

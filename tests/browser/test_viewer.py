@@ -315,3 +315,13 @@ def test_other_sites_and_other_ports_see_nothing(browser, viewer):
         "open the link that gradledger view printed: it has a token\n",
     )
     page.close()
+
+
+def test_a_tab_that_nobody_sees_keeps_no_connection(page):
+    waits = []
+    page.on(
+        "request", lambda request: waits.append(request.url.partition("wait=")[2]) if "/runs?" in request.url else None
+    )
+    assert soon(page, lambda: "5" in waits)
+    page.evaluate("Object.defineProperty(document, 'hidden', {value: true})")
+    assert soon(page, lambda: waits[-1] == "0")

@@ -1,9 +1,12 @@
 """The wall of charts of gradledger view: what each chart shows of runs that end, and in which colors."""
 
+import io
 import re
 
+import numpy as np
 import pytest
 from browser.viewing import looking, open_wall, serving, soon, values, zoom, zoomed
+from PIL import Image
 
 from summaries import SummaryWriter
 
@@ -91,3 +94,84 @@ def test_a_run_that_ended_has_no_value_after_that(browser, tmp_path, screenshots
         assert soon(page, lambda: figure.locator(".readout .at").inner_text() == "last in sight")
         page.get_by_label("Mean over").fill("/[a-z]+/")
         assert soon(page, lambda: "(2 of 4 runs)" in figure.locator(".readout").inner_text())  # the others are over
+
+
+def test_charts_stay_while_runs_are_added(browser, tmp_path, screenshots):
+    def log(name):
+        with SummaryWriter(tmp_path / name) as writer:
+            for step in range(10):
+                writer.add_scalar("loss", len(name) + step, step)
+
+    log("a")
+    with serving(tmp_path) as viewer, looking(browser, viewer, 1, screenshots / "wall_added.png") as page:
+        wall = open_wall(page)
+        first = wall.locator("figure").first.element_handle()
+        log("bb")
+        assert soon(page, lambda: list(values(wall.locator("figure").first)[1]) == ["bb", "a"])
+        assert "2 of 2 runs" in wall.inner_text()
+        assert first.evaluate("figure => figure.isConnected")
+
+
+def test_a_chart_asks_one_question_at_a_time_and_then_the_latest(browser, tmp_path, screenshots):
+    with SummaryWriter(tmp_path / "a") as writer:
+        for step in range(5000):
+            writer.add_scalar("loss", step % 7, step)
+    with serving(tmp_path) as viewer, looking(browser, viewer, 1, screenshots / "wall_questions.png") as page:
+        plot = open_wall(page).locator("figure .plot")
+        held, asked = [], []
+        page.on("request", lambda request: asked.append(request.url) if "/curves?" in request.url else None)
+        page.route("**/curves?*", lambda route: route.continue_() if held else held.append(route))
+        plot.focus()
+        for _ in range(4):
+            page.keyboard.press("+")
+        assert soon(page, lambda: held)
+        page.wait_for_timeout(300)
+        assert len(asked) == 1
+        held[0].continue_()
+        assert soon(page, lambda: len(asked) == 2)
+        low, high = (float(re.search(rf"{end}=([\d.]+)", asked[1])[1]) for end in ("from", "to"))
+        assert high - low == pytest.approx(4999 / 16)  # what the last of the keys wanted
+        assert soon(page, lambda: plot.locator("canvas").count() == 1)
+        page.wait_for_timeout(300)
+        assert len(asked) == 2
+
+
+def test_more_curves_than_colors_and_dashes_are_drawn_and_saved(browser, tmp_path, screenshots):
+    for k in range(33):
+        with SummaryWriter(tmp_path / f"r{k}") as writer:
+            for step in range(100):
+                writer.add_scalar("loss", k + step % 2, step)
+    with serving(tmp_path) as viewer, looking(browser, viewer, 33, screenshots / "wall_many.png") as page:
+        wall = open_wall(page)
+        assert soon(page, lambda: "of 33 runs" in wall.locator(".readout").inner_text())
+        picture = Image.open(io.BytesIO(wall.locator(".u-over").screenshot()))
+        colored = np.ptp(np.asarray(picture.convert("RGB"), int), axis=2) > 40
+        has_lines = colored.mean(axis=1) > 0.1  # each goes up and down by one, and begins where another ends
+        assert has_lines.mean() > 0.7
+        with page.expect_download() as download:
+            wall.get_by_label("Save loss").click()
+            wall.get_by_role("button", name="SVG").click()
+        drawing = download.value.path().read_text(encoding="utf-8")
+        lines = re.findall(r' d="(M[^"]*)"', drawing.partition("<g clip-path")[2].partition("</g>")[0])
+        assert len(lines) == 33
+        assert {line.count("L") for line in lines} == {99}
+
+
+def test_a_line_of_dense_points_is_thin(browser, tmp_path, screenshots):
+    with SummaryWriter(tmp_path / "a") as writer:
+        for step in range(5000):
+            writer.add_scalar("loss", step % 7, step)
+    with serving(tmp_path) as viewer, looking(browser, viewer, 1, screenshots / "wall_thin.png") as page:
+        wall = open_wall(page)
+
+        def widths():
+            with page.expect_download() as download:
+                wall.get_by_role("button", name="SVG").click()
+            drawing = download.value.path().read_text(encoding="utf-8")
+            return set(re.findall(r'stroke-width="([\d.]+)"', drawing))
+
+        wall.get_by_label("Save loss").click()
+        assert widths() == {"1"}
+        open_wall(page, **{"from": 100, "to": 200})
+        wall.get_by_label("Save loss").click()
+        assert widths() == {"1.5"}

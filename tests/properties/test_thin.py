@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from summaries.auditing.curves import means
-from summaries.presenting.thinning import thin
+from summaries.presenting import thinning
+from summaries.presenting.thinning import Zoomable, thin
 
 examples = settings(max_examples=200, deadline=None)
 # Few distinct values make ties; any float64 makes infinities, NaN, subnormal and huge values.
@@ -35,6 +36,17 @@ def test_order_ends_and_size(value, stretches):
         assert kept[-1] == len(value) - 1
     if len(value) <= 2 * stretches:
         assert len(kept) == len(value)
+
+
+@examples
+@given(values, st.integers(1, 9), st.data())
+def test_any_part_of_a_zoomable_series_is_thinned_as_by_itself(value, stretches, data):
+    start = data.draw(st.integers(0, len(value)))
+    stop = data.draw(st.integers(start, len(value) + 2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thinning, "_BLOCK", 3)  # so that parts of three hundred points are made of blocks
+        kept = Zoomable(value).thin(start, stop, stretches)
+    assert kept.tolist() == (start + thin(value[start:stop], stretches)).tolist()
 
 
 @examples

@@ -148,3 +148,28 @@ def test_the_table_has_its_place():
     message = r"^README.md must have one '<!-- benchmarks -->' and one '<!-- end of benchmarks -->' after it$"
     with pytest.raises(ValueError, match=message):
         with_table("a\n<!-- end of benchmarks -->\n<!-- benchmarks -->\n", "new")
+
+
+def test_two_pages_are_compared_and_one_that_gives_up_is_told():
+    view = pytest.importorskip("benchmarks.bench_view", reason="needs Playwright", exc_type=ImportError)
+    seconds = {"gradledger": iter((3.0, 1.0, 2.0)), "TensorBoard": iter((9.0, 8.0, 7.0))}
+
+    def look(kind):
+        yield "drawn", next(seconds[kind.name])
+        if kind.name == "TensorBoard":
+            raise view.GaveUp("given up after 60 s")
+        yield "memory, MB", 5.0
+
+    found = list(view.compared("runs: ", "s", look, {"drawn": "1 s"}, rounds=3))
+    assert [(one.what, one.unit, one.ours, one.peers, one.wanted) for one in found] == [
+        ("runs: drawn", "s", 2.0, {"TensorBoard": 8.0}, "1 s"),
+        ("runs: memory", "MB", 5.0, {}, ""),
+    ]
+    assert found[0].notes[0] == "1 to 3"
+    assert "TensorBoard given up after 60 s after this" in found[0].notes
+    assert found[1].left_out == {"TensorBoard": "given up"}
+    without = {"memory, MB": "it has none", "TensorBoard": "it does not do that"}
+    seconds = {"gradledger": iter((3.0,))}
+    (drawn, memory) = view.compared("runs: ", "s", look, {}, without, rounds=1)
+    assert drawn.left_out == {"TensorBoard": "it does not do that"}
+    assert memory.left_out == {"TensorBoard": "it has none"}

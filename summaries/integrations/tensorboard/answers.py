@@ -4,10 +4,12 @@ Every address is below `data/plugin/gradledger/data/`, and takes its arguments f
 object. A binary answer is a body as `summaries.auditing.report.packed` describes it: a header in JSON, and arrays that
 the header refers to as [type, offset, count]. Numbers that JSON cannot hold are "NaN", "Infinity" and "-Infinity".
 
-    runs?since=V
-        JSON: `version`; `reading`, whether anything is left to read; `failures`; `memory`, in bytes, [used, most];
-        `runs`, those that changed since version V, or all: each `name`, `reading`, and once it is audited what
-        `payload.row` says, and `matrices`, whether it logged any; `gone`, the names of those that went; `tagged`,
+    runs?since=V&wait=S
+        JSON, once the version is not V, or after S seconds: `version`; `reading`, whether anything is left to read;
+        `failures`; `memory`, in bytes, [used, most];
+        `runs`, those that changed since version V, or all: each `name`; `reading`, and of that what
+        `payload.row` says of `steps` and `seconds` once its points are there; and once it is audited, all that it says,
+        and `matrices`, whether it logged any; `gone`, the names of those that went; `tagged`,
         which is another number once `tags` or `shelf` have another answer; `order`, the names of all, or null if none
         came or went.
     run?run=R
@@ -63,6 +65,7 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
@@ -81,7 +84,7 @@ from summaries.integrations.tensorboard import layers, media, table
 from summaries.integrations.tensorboard.matrices import level_range, matrix_at, matrix_tags, shown
 from summaries.integrations.tensorboard.norms import norms
 from summaries.presenting.plots import smoothed
-from summaries.presenting.thinning import thin
+from summaries.presenting.thinning import Zoomable
 from summaries.storage.names import by_number
 from summaries.tools.reducing.alignment import aligned
 from summaries.tools.reducing.statistics import over_runs, statistic
@@ -104,12 +107,14 @@ _MOST_CELLS = 4096  # in a row: more than a screen has pixels
 _MOST_STRETCHES = 4000
 _POINTS = 400_000  # of all curves of a run, of which `payload` takes what it needs
 _FEWEST_STRETCHES = 60
+_MOST_WAIT_SECS = 30.0
 
 
 def _runs(library: Library, query: Query) -> dict[str, Any]:
     library.start()
-    version = library.version
     since = _integer(query, "since", -1)
+    library.changed(since, min(max(_number(query, "wait", 0.0), 0.0), _MOST_WAIT_SECS))
+    version = library.version
     changed, gone = library.since(since)
     return {
         "version": version,
@@ -124,9 +129,10 @@ def _runs(library: Library, query: Query) -> dict[str, Any]:
 
 
 def _row(book: Book) -> dict[str, Any]:
-    report = book.told()
+    report, columns = book.told(), book.columns
     if report is None:
-        return {"name": book.name, "reading": True}
+        steps, seconds = columns.extent if columns and columns.extent else (None, None)
+        return {"name": book.name, "reading": True, "steps": steps, "seconds": plain(seconds) if steps else None}
     return {**row(report), "name": book.name, "reading": False, "matrices": book.has_matrices}
 
 
@@ -164,27 +170,28 @@ def _layers(library: Library, query: Query) -> bytes:
 
 
 def _curve(library: Library, query: Query) -> bytes:
-    columns, tag = _columns(library.book(_text(query, "run"))), _text(query, "tag")
+    columns, tag = library.columns(_text(query, "run")), _text(query, "tag")
     if tag not in columns.signals.all:
         raise LookupError(f"run {columns.name!r} has no scalars with tag {tag!r}")
     series = columns.signals.all[tag].standing
-    kept = _drawn(series.step, series.value, query)
+    kept = _drawn(series.step, columns.zoomable(tag), query)
     arrays = Arrays()
     step, value = arrays.add(series.step[kept].astype(np.float64)), arrays.add_floats(series.value[kept])
     return body({"tag": tag, "points": len(series), "step": step, "value": value}, arrays)
 
 
-def _drawn(x: NDArray[Any], value: NDArray[np.float64], query: Query) -> NDArray[np.intp]:
+def _drawn(x: NDArray[Any], value: Zoomable, query: Query) -> NDArray[np.intp]:
     """Which points between `from` and `to` are drawn, with one on both sides, for a line to the edge; x rises.
 
     All of them for `stretches=0`.
     """
-    start = max(int(np.searchsorted(x, _number(query, "from", -math.inf))) - 1, 0)
-    stop = int(np.searchsorted(x, _number(query, "to", math.inf), side="right")) + 1
+    low, high = (_number(query, end, otherwise) for end, otherwise in (("from", -math.inf), ("to", math.inf)))
+    start = max(bisect_left(x, low) - 1, 0)  # NumPy's search would make floats of all integers first
+    stop = bisect_right(x, high) + 1
     stretches = _integer(query, "stretches", 1000)
     if stretches == 0:
         return np.arange(start, min(stop, len(x)))
-    return start + thin(value[start:stop], min(max(stretches, 1), _MOST_STRETCHES))
+    return value.thin(start, stop, min(max(stretches, 1), _MOST_STRETCHES))
 
 
 def _tags(library: Library, query: Query) -> dict[str, Any]:
@@ -196,15 +203,16 @@ def _curves(library: Library, query: Query) -> bytes:
     tag, by_time, weight = _text(query, "tag"), query.get("x") == "time", _weight(query)
     arrays, found = Arrays(), []
     for name in _names(query, "runs"):
-        columns = _columns(library.book(name))
+        columns = library.columns(name)
         signal = columns.signals.all.get(tag)
         if signal is None:
             continue
         series = signal.standing
-        seconds = series.wall_time - columns.start
-        kept = _drawn(np.maximum.accumulate(seconds) if by_time else series.step, series.value, query)
+        x = np.maximum.accumulate(series.wall_time - columns.start) if by_time else series.step
+        kept = _drawn(x, columns.zoomable(tag), query)
+        seconds = series.wall_time[kept] - columns.start
         curve = {"run": name, "points": len(series), "step": arrays.add(series.step[kept].astype(np.float64))}
-        curve |= {"seconds": arrays.add(seconds[kept]), "value": arrays.add_floats(series.value[kept])}
+        curve |= {"seconds": arrays.add(seconds), "value": arrays.add_floats(series.value[kept])}
         average = arrays.add_floats(smoothed(series.value, weight)[kept]) if weight else None
         found.append(curve | {"smooth": average})
     return body({"tag": tag, "curves": found}, arrays)
@@ -213,7 +221,7 @@ def _curves(library: Library, query: Query) -> bytes:
 def _bands(library: Library, query: Query) -> bytes:
     tag, weight, arrays, found = _text(query, "tag"), _weight(query), Arrays(), []
     for name, runs in _groups(query, "groups").items():
-        signals = [_columns(library.book(run)).signals.all.get(tag) for run in runs]
+        signals = [library.columns(run).signals.all.get(tag) for run in runs]
         series = [signal.latest for signal in signals if signal is not None]
         if not series:
             continue
@@ -223,7 +231,7 @@ def _bands(library: Library, query: Query) -> bytes:
         present = (~np.isnan(values)).sum(axis=1)  # a run that has ended, or has no number any more, is in no mean
         statistics = over_runs(values, [statistic("mean"), statistic("min"), statistic("max")])
         statistics = [smoothed(one, weight) for one in statistics]
-        kept = np.unique(np.concatenate([_drawn(step, one, query) for one in statistics]))
+        kept = np.unique(np.concatenate([_drawn(step, Zoomable(one), query) for one in statistics]))
         band = {
             "group": name,
             "runs": len(series),
@@ -255,13 +263,13 @@ def _steps(library: Library, query: Query) -> dict[str, Any]:
     having = [book.name for book in books if book.name in names and tag in book.media.get(kind, ())]
     found = []
     for name in sorted(having, key=by_number)[: max(_integer(query, "most", len(having)), 0)]:
-        items = media.items_of(_columns(library.book(name)).run, kind, tag)
+        items = media.items_of(library.columns(name).run, kind, tag)
         found.append({"run": name, "steps": items.step.tolist()})
     return {"runs": found}
 
 
 def _items(library: Library, query: Query) -> Items:
-    return media.items_of(_columns(library.book(_text(query, "run"))).run, _text(query, "kind"), _text(query, "tag"))
+    return media.items_of(library.columns(_text(query, "run")).run, _text(query, "kind"), _text(query, "tag"))
 
 
 def _value(library: Library, query: Query) -> dict[str, Any]:

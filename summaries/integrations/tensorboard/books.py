@@ -15,6 +15,7 @@ from summaries.auditing.readable import read_readable
 from summaries.auditing.rules import RULES
 from summaries.integrations.tensorboard.matrices import has_matrices
 from summaries.integrations.tensorboard.table import ends_of
+from summaries.presenting.thinning import Zoomable
 from summaries.reading.growing import GrowingRun
 from summaries.reading.kinds import KINDS
 from summaries.reading.stated import Stated, from_name, stated
@@ -52,6 +53,7 @@ class Columns:
         self.name = name
         self.run = run
         self._config = config
+        self._zoomable: dict[str, Zoomable] = {}
 
     @cached_property
     def signals(self) -> Signals:
@@ -63,6 +65,22 @@ class Columns:
         """When the run began: the first wall time of its scalars, in seconds since the epoch; NaN if it has none."""
         starts = [series.wall_time[0] for series in self.run.scalars.values()]
         return float(np.min(starts)) if starts else math.nan
+
+    def zoomable(self, tag: str) -> Zoomable:
+        """The values of a tag that stand, to be thinned again and again."""
+        if tag not in self._zoomable:
+            self._zoomable[tag] = Zoomable(self.signals.all[tag].standing.value)
+        return self._zoomable[tag]
+
+    @cached_property
+    def extent(self) -> tuple[tuple[int, int], float] | None:
+        """The least and the largest step, and how many seconds the run took; None if it has no points."""
+        scalars = [series for series in self.run.scalars.values() if len(series)]
+        if not scalars:
+            return None
+        ends = [(series.step.min(), series.step.max(), series.wall_time[-1]) for series in scalars]
+        first, last, ended = zip(*ends, strict=True)
+        return (int(min(first)), int(max(last))), float(max(ended)) - self.start
 
     @cached_property
     def bytes(self) -> int:

@@ -1,8 +1,8 @@
 """The library: every run below some places, read and audited in the background, and read on as it grows.
 
-One thread reads. It starts when the page is first opened, lists the files again and again, reads what has changed, runs
-that somebody waits for first, and audits it. What the table shows of a run stays in memory; the columns of a run stay
-as long as there is room, and are read again when somebody opens it.
+One thread reads. In TensorBoard it starts when the page is first opened. It lists the files again and again, reads
+what has changed, runs that somebody waits for first, and audits it. What the table shows of a run stays in memory; the
+columns of a run stay as long as there is room, and are read again when somebody opens it.
 
 Memory: 24 bytes for each scalar of the runs that are kept, twice that for one that grows, up to `most_bytes`; the run
 that was read last is kept whatever its size. Besides, a kilobyte or two for each run, a fifth of one for each of its
@@ -28,6 +28,7 @@ from summaries.integrations.tensorboard.books import Book
 from summaries.integrations.tensorboard.places import run_name
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import remembering
+from summaries.storage.names import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Library"]
 
-POLL_SECS = 2.0
+POLL_SECS = 0.5
+_STORE_POLL_SECS = 2.0  # each listing of a store costs money
 _SHARE = 0.25  # about this share of the time is spent on runs that grow, however many there are,
 _MOST_PAUSE_SECS = 15.0  # but nobody waits longer than this to see that they have grown
 _KEPT = 7 / 8  # of the memory, when there is no more: else all columns would be counted after each run
@@ -58,7 +60,7 @@ class Library:
         places: where to look for runs.
         config: what the audit looks for.
         most_bytes: how much memory columns may take.
-        poll_secs: how long to wait between two looks at the files, in seconds.
+        poll_secs: how long to wait between two looks at the files, in seconds; None for what the places can bear.
         share: about this share of a processor is spent on runs that grow.
         audit_secs: a run that grows is not audited again before so many seconds have passed; its points are read.
 
@@ -75,7 +77,7 @@ class Library:
         config: Config,
         most_bytes: int,
         *,
-        poll_secs: float = POLL_SECS,
+        poll_secs: float | None = None,
         share: float = _SHARE,
         audit_secs: float = 0.0,
     ) -> None:
@@ -85,6 +87,8 @@ class Library:
         self.most_bytes = most_bytes
         self._places = tuple(places)
         self._config = config
+        if poll_secs is None:
+            poll_secs = _STORE_POLL_SECS if any(is_remote(place.path) for place in places) else POLL_SECS
         self._poll_secs = poll_secs
         self._share, self._audit_secs = share, audit_secs
         self._books: dict[str, Book] = {}
@@ -114,6 +118,11 @@ class Library:
             changed = [book for book in self._books.values() if book.version > version]
             return changed, [name for name, went in self._gone.items() if went > version]
 
+    def changed(self, version: int, timeout_secs: float) -> None:
+        """Return when the version is another one, or so many seconds are over."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.version != version, timeout_secs)
+
     @property
     def tagged(self) -> int:
         """The version in which a run had other tags, or went with its own."""
@@ -125,8 +134,13 @@ class Library:
         with self._changed:
             return list(self._books)
 
-    def book(self, name: str, timeout_secs: float = 30.0) -> Book:
-        """A run with its columns, which are read first if they are not in memory.
+    def book(self, name: str, timeout_secs: float = 30.0, *, is_judged: bool = True) -> Book:
+        """A run with its columns, which are read first if they are not in memory; and with its report.
+
+        Args:
+            name: the name of the run.
+            timeout_secs: how long to wait, in seconds.
+            is_judged: whether to wait for the report, which may take several times as long.
 
         Raises:
             LookupError: there is no such run.
@@ -140,7 +154,7 @@ class Library:
                 book = self._books.get(name)
                 if book is None and self.version > 0:
                     raise LookupError(f"there is no run {name!r}")
-                if book is not None and book.columns is not None and book.report is not None:
+                if book is not None and book.columns is not None and not (is_judged and book.report is None):
                     book.used = time.monotonic()
                     return book
                 if book is not None and book.is_unreadable:
@@ -152,8 +166,8 @@ class Library:
                     raise TimeoutError(f"run {name!r} is still being read")
 
     def columns(self, name: str) -> Columns:
-        """The columns of a run; see `book`."""
-        columns = self.book(name).columns  # once: another thread may let go of them
+        """The columns of a run, as soon as they are read; see `book`."""
+        columns = self.book(name, is_judged=False).columns  # once: another thread may let go of them
         if columns is None:
             raise TimeoutError(f"run {name!r} is still being read")
         return columns
@@ -292,7 +306,7 @@ class Library:
             self._make_room(book)
             self._changed.notify_all()
 
-    def _shelve(self, book: Book, report: RunReport) -> None:
+    def _shelve(self, book: Book, report: RunReport | None) -> None:
         self.version += 1
         book.version, book.report = self.version, report
         if book.has_new_tags:
@@ -307,6 +321,10 @@ class Library:
             return read_readable(name, files)
         read = book.read(self._config)
         self._spare -= book.bytes
+        if book.report is None:  # its curves can be looked at before it is judged
+            with self._changed:
+                self._shelve(book, None)
+                self._changed.notify_all()
         return read
 
     def _make_room(self, latest: Book) -> None:

@@ -1,6 +1,7 @@
 // Line charts, drawn by uPlot.
 
 import { aligned, notFinite, ordered, placed } from "./columns.js";
+import { drawMany, valuesIn } from "./many.js";
 import { drawMarks, drawNotFinite, FLAG_HEIGHT } from "./marks.js";
 import { duration, durations, number, ticks, whole } from "./numbers.js";
 import { color } from "./theme.js";
@@ -8,7 +9,7 @@ import { asinhTicks, logRange, logTicks } from "./ticks.js";
 import { uPlot } from "./uplot/uPlot.iife.min.js";
 
 /** @import uPlotClass from "uplot" */
-/** @import { Chart, ChartOptions, Curve, Finding, Mark, Range } from "./types.js" */
+/** @import { Chart, ChartOptions, Curve, Finding, Line, LineChart, Mark, Range } from "./types.js" */
 /** @import { View } from "./view.js" */
 
 const CHART_HEIGHT = 250;
@@ -16,6 +17,7 @@ const SIDE = 66; // CSS pixels for the y axis
 const BESIDE = 22; // half of the label of the last tick of the x axis
 const LINE_COLORS = 8;
 const DASHES = [undefined, [7, 3], [2, 3], [8, 3, 2, 3]]; // of the first eight curves, of the next eight, …
+const MANY = 4 * LINE_COLORS; // more curves than colors and dashes tell apart are drawn as thin lines
 const OUTSIDE = -10; // where uPlot has the crosshair of a chart that has none
 const OUTLIERS = 0.01; // the share of values on each side that clipping may leave out
 const SHARES = new Set(["clipped", "clipped_fraction", "zero_fraction"]);
@@ -228,12 +230,13 @@ export function shareRange(_u, low, high) {
  * @param {Finding[]} findings
  * @param {boolean} log
  * @param {Looks} [looks]
- * @returns {Chart}
+ * @returns {LineChart}
  */
 export function lineChart(view, holder, curves, findings, log, looks = {}) {
   const { side = SIDE, legend = true, bands = [], asinh = false, clipped = false, own = null } = looks;
   const lines = curves.map((curve) => ordered(curve, view.mode));
-  const { x, values } = aligned(lines);
+  const isMany = curves.length > MANY && !legend && bands.length === 0;
+  const { x, values } = isMany ? { x: [...view.full], values: lines.map(({ value }) => [...value]) } : aligned(lines);
   const marks = marksOn(view, curves, findings);
   const odd = lines.flatMap(notFinite);
   const finite = values.map((column) => column.map((v) => (v === undefined || Number.isFinite(v) ? v : null)));
@@ -252,11 +255,24 @@ export function lineChart(view, holder, curves, findings, log, looks = {}) {
   options.hooks.draw = [(u) => drawNotFinite(u, odd)];
   options.cursor.dataIdx = (_u, k, index) => (k === 0 ? index : nearestPoint(values[k - 1], index));
   const said = view.mode === "step" ? whole : duration;
-  options.series = [
-    { label: view.mode, value: (_u, v) => said(v ?? x.at(-1) ?? 0) },
-    ...curves.map((curve, k) => line(curve, k, values[k])),
-  ];
-  return install(view, holder, options, /** @type {uPlotClass.AlignedData} */ ([x, ...finite]), marks, own);
+  const series = curves.map((curve, k) => line(curve, k, values[k], options.width));
+  const drawn = lines.map((one, k) => ({ ...one, series: series[k] }));
+  options.series = [{ label: view.mode, value: (_u, v) => said(v ?? x.at(-1) ?? 0) }, ...(isMany ? [{}] : series)];
+  if (isMany) drawAll(options, drawn, () => view.rangeOf(own), clipped);
+  const data = /** @type {uPlotClass.AlignedData} */ ([x, ...(isMany ? [[null, null]] : finite)]);
+  return Object.assign(install(view, holder, options, data, marks, own), { lines: drawn });
+}
+
+/**
+ * Have the lines drawn by ourselves: uPlot knows none of them.
+ * @type {(options: ChartOptions, lines: Line[], shown: () => Range, clipped: boolean) => void}
+ */
+function drawAll({ scales, hooks, cursor }, lines, shown, clipped) {
+  const canvas = document.createElement("canvas");
+  const range = /** @type {ScaleRange} */ (scales.y.range);
+  if (!clipped) scales.y.range = (u) => range(u, .../** @type {Range} */ (valuesIn(lines, shown())));
+  hooks.draw = [(u) => drawMany(u, lines, canvas), ...[hooks.draw ?? []].flat()];
+  cursor.dataIdx = undefined;
 }
 
 /**
@@ -283,15 +299,15 @@ function logAxis(ticks) {
   };
 }
 
-/** @type {(curve: Curve, k: number, values: (number | undefined)[]) => uPlotClass.Series} */
-function line(curve, k, values) {
-  const { tag, role, faint } = curve;
+/** @type {(curve: Curve, k: number, values: (number | undefined)[], pixels: number) => uPlotClass.Series} */
+function line(curve, k, values, pixels) {
+  const { tag, role, faint, value } = curve;
   const name = lineName(curve, k);
   return {
     label: tag,
     stroke: () => color(name),
     class: name,
-    width: faint ? 1 : 1.5,
+    width: faint || value.length > pixels ? 1 : 1.5, // dense points take ten times as long in a wider line
     alpha: faint ? 0.3 : 1,
     dash: role === "clip_norm" ? [6, 4] : DASHES[Math.floor((curve.color ?? 0) / LINE_COLORS) % DASHES.length],
     value: (_u, _v, _series, index) => number(values[index ?? lastPoint(values)]),

@@ -206,7 +206,13 @@ export interface Zoomed {
   own?: Range | null;
 }
 
+/** A line of a chart: its points, and how it looks. */
+export interface Line extends Points {
+  series: uPlot.Series;
+}
+
 export type Chart = uPlot & Zoomed;
+export type LineChart = Chart & { lines: Line[] };
 
 /** Options of uPlot's, of which some are always there. */
 export interface ChartOptions extends uPlot.Options {

@@ -7,7 +7,8 @@ import { asked, pause, source } from "./server.js";
 /** @import { Row, RunRow } from "../../../auditing/report/page/types.js" */
 /** @import { RunsAnswer } from "./answers.js" */
 
-const PAUSE = { reading: 400, idle: 2000 }; // milliseconds
+const PAUSE = { asking: 200, resting: 2000 }; // milliseconds until it is asked again, and if nobody sees or answers
+const WAIT = 5; // seconds that the server may wait for a change before it answers
 /** @type {Omit<Row, "name">} */
 const EMPTY = {
   counts: [0, 0, 0],
@@ -48,17 +49,19 @@ export class Ledger {
   /** Ask for ever; a frame that TensorBoard hides has no width, and does not ask. */
   async follow() {
     for (;;) {
-      if (this.version < 0 || document.documentElement.clientWidth > 0) await this.ask();
-      await pause(this.reading ? PAUSE.reading : PAUSE.idle);
+      const isSeen = this.version < 0 || document.documentElement.clientWidth > 0;
+      const isCurious = isSeen && !document.hidden; // a browser has six connections to a server, for all of its tabs
+      if (isSeen) await this.ask(isCurious ? WAIT : 0);
+      await pause(isCurious && !this.unreachable ? PAUSE.asking : PAUSE.resting);
     }
   }
 
-  /** Ask once, and tell the listeners the names of the runs that have changed. */
-  async ask() {
+  /** Ask once for what has changed, or will in some seconds; tell the listeners those runs. @param {number} [wait] */
+  async ask(wait = 0) {
     /** @type {RunsAnswer | null} */
     let answer = null;
     try {
-      answer = await asked("runs", { since: this.version });
+      answer = await asked("runs", { since: this.version, wait });
     } catch {
       // TensorBoard was stopped, or will be back
     }
@@ -89,7 +92,8 @@ export class Ledger {
     if (tagged !== this.tagged) this.retagged++;
     Object.assign(this, { version, reading, failures, memory, tagged });
     for (const name of gone) this.rows.delete(name);
-    const changed = runs.filter((row) => !row.reading || !this.rows.has(row.name)); // until it is read again, keep it
+    // Until it is read again, keep it.
+    const changed = runs.filter((row) => !row.reading || row.steps || !this.rows.has(row.name));
     for (const row of changed) this.rows.set(row.name, { ...EMPTY, ...row, position: 0, rank: 0 });
     const names = order ?? this.runs.map(({ name }) => name);
     if (order) this.colors = new Map(order.map((name, at) => [name, source.places?.[at] ?? at]));

@@ -19,6 +19,7 @@ import { Tile } from "./wall_tile.js";
 const MOST_RUNS = 40; // in the list of runs
 const MOST_CHARTS = 40; // of a group at first
 const FEW_CHARTS = 12; // need no groups
+const MEANWHILE = 1000; // milliseconds between two drawings as long as runs are still being read
 
 /** @typedef {"linear" | "log" | "asinh"} Scale */
 /**
@@ -76,6 +77,7 @@ export class Wall {
     this.colors = new Map();
     /** @type {Set<Tile>} */
     this.tiles = new Set();
+    this.timer = 0;
     this.view = new View([0, 1], state.x);
     this.note = el("p", { class: "note", "aria-live": "polite" });
     this.legend = el("ul", { class: "runs", "aria-label": "Runs" });
@@ -232,15 +234,9 @@ export class Wall {
 
   /** Show what the state says, anew. */
   choose() {
-    const { state, ledger } = this;
-    const [tags, runs] = [matching(state.tags), matching(state.runs)];
-    this.runs = ledger.runs.filter((row) => !row.reading && runs.test(row.name));
-    this.regroup();
+    const { state } = this;
+    const found = this.tell();
     for (const button of this.axis?.querySelectorAll("button") ?? []) button.disabled = this.over !== null;
-    const found = this.tags.filter(([tag]) => tags.test(tag)).map(([tag]) => tag);
-    const some = `${whole(found.length)} of ${counted(this.tags.length, "tag")}`;
-    this.note.textContent = `${some}, ${whole(this.runs.length)} of ${counted(ledger.runs.length, "run")}`;
-    this.drawLegend();
     this.clear();
     this.look();
     const pinned = state.pins.filter((tag) => this.tags.some(([one]) => one === tag));
@@ -251,6 +247,19 @@ export class Wall {
     const below = [...groups].map(([name, tags], at) => this.group(name, tags, at === 0, isOnly));
     this.groups.replaceChildren(...above, ...below);
     if (found.length === 0) this.groups.append(el("p", { class: "note" }, "No tag matches."));
+  }
+
+  /** Find the runs and the tags that match, and say how many; the tags. */
+  tell() {
+    const { state, ledger } = this;
+    const [tags, runs] = [matching(state.tags), matching(state.runs)];
+    this.runs = ledger.runs.filter((row) => (row.steps || !row.reading) && runs.test(row.name));
+    this.regroup();
+    const found = this.tags.filter(([tag]) => tags.test(tag)).map(([tag]) => tag);
+    const some = `${whole(found.length)} of ${counted(this.tags.length, "tag")}`;
+    this.note.textContent = `${some}, ${whole(this.runs.length)} of ${counted(ledger.runs.length, "run")}`;
+    this.drawLegend();
+    return found;
   }
 
   /** A view of all steps or times, zoomed as the state says. */
@@ -359,14 +368,16 @@ export class Wall {
       more.textContent = `Show ${counted(Math.min(tags.length - shown, MOST_CHARTS), "more chart")}`;
     };
     const onOpen = () => {
-      if (details.open && shown === 0) add();
+      if (!details.open || shown > 0) return;
+      details.append(charts, more);
+      add();
     };
     if (isOnly) {
       add();
       return el("div", {}, charts, more);
     }
     const title = el("summary", {}, el("bdi", {}, name || "Other"), ` (${whole(tags.length)})`);
-    const details = el("details", { class: "further", open: open || tags.length <= 2 }, title, charts, more);
+    const details = el("details", { class: "further", open: open || tags.length <= 2 }, title);
     details.addEventListener("toggle", onOpen);
     onOpen();
     return details;
@@ -382,27 +393,27 @@ export class Wall {
 
   /** @param {Set<string>} changed */
   update(changed) {
-    const chosen = matching(this.state.runs);
-    const runs = this.ledger.runs.filter((row) => !row.reading && chosen.test(row.name));
-    const isSame = runs.length === this.runs.length && runs.every(({ name }, at) => name === this.runs[at].name);
-    if (this.retagged !== this.ledger.retagged) this.retag(!isSame);
-    else if (!isSame) this.choose();
-    if (!isSame) return;
-    this.runs = runs;
+    if (this.retagged !== this.ledger.retagged) this.retag();
+    const { length } = this.runs;
+    this.tell();
     this.view.extend(this.extent());
-    this.regroup();
-    if (runs.some(({ name }) => changed.has(name))) for (const tile of this.tiles) tile.refine();
+    if (length === this.runs.length && !this.runs.some(({ name }) => changed.has(name))) return;
+    const isReading = this.ledger.runs.some((row) => row.reading && !row.steps);
+    this.timer ||= setTimeout(() => this.refine(), isReading ? MEANWHILE : 0);
   }
 
-  /**
-   * Ask for the tags, of which there may be very many: only when there are others.
-   * @param {boolean} hasOtherRuns
-   */
-  async retag(hasOtherRuns) {
+  refine() {
+    this.timer = 0;
+    for (const tile of this.tiles) tile.refine();
+  }
+
+  /** Ask for the tags, of which there may be very many: only when a run has others. */
+  async retag() {
     this.retagged = this.ledger.retagged;
     try {
       const { tags } = /** @type {TagsAnswer} */ (await asked("tags"));
-      if (!this.element.isConnected || (!hasOtherRuns && tags.length === this.tags.length)) return;
+      const isSame = tags.length === this.tags.length && tags.every(([tag], at) => tag === this.tags[at][0]);
+      if (!this.element.isConnected || isSame) return;
       this.tags = tags;
       this.choose();
     } catch {
@@ -411,6 +422,8 @@ export class Wall {
   }
 
   clear() {
+    clearTimeout(this.timer);
+    this.timer = 0;
     this.watcher.disconnect();
     for (const tile of this.tiles) tile.close();
     this.tiles.clear();

@@ -32,7 +32,8 @@ export function grouped(tags) {
   for (const tag of tags) {
     const slash = tag.indexOf("/", 1);
     const name = slash < 0 ? "" : tag.slice(0, slash);
-    groups.set(name, [...(groups.get(name) ?? []), tag]);
+    if (!groups.has(name)) groups.set(name, []);
+    groups.get(name)?.push(tag); // it may have very many: it is not copied
   }
   const alone = groups.get("");
   if (alone) {

@@ -2,12 +2,13 @@
 
 import { path } from "../../../auditing/report/page/axes.js";
 import { drawing, el, svg } from "../../../auditing/report/page/elements.js";
+import { placeOn } from "../../../auditing/report/page/many.js";
 import { durations, ticks } from "../../../auditing/report/page/numbers.js";
 import { color } from "../../../auditing/report/page/theme.js";
 import { asinhTicks, logTicks, roundTicks } from "../../../auditing/report/page/ticks.js";
 
 /** @import uPlotClass from "uplot" */
-/** @import { Chart, Curve, Mode } from "../../../auditing/report/page/types.js" */
+/** @import { Curve, Line, LineChart, Mode } from "../../../auditing/report/page/types.js" */
 /** @import { View } from "../../../auditing/report/page/view.js" */
 
 const [WIDTH, HEIGHT] = [800, 400];
@@ -20,11 +21,10 @@ const FINE = 2; // pixels of a PNG for one of the drawing
 
 /**
  * A chart as a drawing of its own, with title, axes and legend.
- * @type {(chart: Chart, title: string, mode: Mode) => SVGSVGElement}
+ * @type {(chart: LineChart, title: string, mode: Mode) => SVGSVGElement}
  */
 export function chartDrawing(chart, title, mode) {
-  const [x, ...columns] = chart.data;
-  const lines = chart.series.slice(1).map((series, k) => ({ series, values: columns[k] }));
+  const { lines } = chart;
   const named = lines.filter(({ series }) => series.alpha === 1).slice(0, MOST_NAMES);
   const height = HEIGHT + LEGEND * named.length;
   const across = scaled(chart.scales.x, LEFT, WIDTH - RIGHT);
@@ -47,7 +47,7 @@ export function chartDrawing(chart, title, mode) {
     across.ticks.map((value, k) =>
       svg("text", { x: across.at(value), y: HEIGHT - 18, "text-anchor": "middle" }, below[k]),
     ),
-    svg("g", { "clip-path": "url(#inside)", fill: "none" }, ...lines.map((line) => drawn(line, x, across, up))),
+    svg("g", { "clip-path": "url(#inside)", fill: "none" }, ...lines.map((line) => drawn(line, across, up))),
     named.flatMap(({ series }, k) => [
       svg("path", { d: `M${LEFT} ${HEIGHT + LEGEND * k - 4}h24`, ...stroke(series) }),
       svg("text", { x: LEFT + 32, y: HEIGHT + LEGEND * k }, legible(String(series.label))),
@@ -64,15 +64,11 @@ function legible(text) {
   return text.replace(/\p{Surrogate}|[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/gu, "\ufffd");
 }
 
-/** @typedef {{ series: uPlotClass.Series, values: ArrayLike<number | null | undefined> }} Line */
-
-/** @type {(line: Line, x: ArrayLike<number>, across: Place, up: Place) => SVGElement} */
-function drawn({ series, values }, x, across, up) {
-  const there = Array.from(x, (_one, i) => i).filter(
-    (i) => values[i] !== undefined && Number.isFinite(across.at(x[i])),
-  );
+/** @type {(line: Line, across: Place, up: Place) => SVGElement} */
+function drawn({ series, x, value }, across, up) {
+  const there = [...x.keys()].filter((i) => Number.isFinite(across.at(x[i])));
   const places = there.map((i) => across.at(x[i]));
-  const heights = there.map((i) => (Number.isFinite(up.at(values[i] ?? Number.NaN)) ? (values[i] ?? null) : null));
+  const heights = there.map((i) => (Number.isFinite(up.at(value[i])) ? value[i] : null));
   return svg("path", { d: path(places, heights, up.at), ...stroke(series) });
 }
 
@@ -85,12 +81,10 @@ function stroke({ class: name = "", width = 1, alpha = 1, dash }) {
  * A scale of uPlot's, from one pixel to another, with ticks of our own.
  * @type {(scale: uPlotClass.Scale, first: number, last: number) => Place}
  */
-function scaled({ min = 0, max = 1, distr = 1, asinh = 1 }, first, last) {
-  /** @type {(value: number) => number} */
-  const to = distr === 3 ? Math.log10 : distr === 4 ? (value) => Math.asinh(value / asinh) : (value) => value;
+function scaled(scale, first, last) {
+  const { min = 0, max = 1, distr = 1, asinh = 1 } = scale;
   const ticks = distr === 3 ? logTicks(min, max) : distr === 4 ? asinhTicks(min, max, asinh) : roundTicks(min, max, 8);
-  const [low, high] = [to(min), to(max)];
-  return { at: (value) => first + ((last - first) * (to(value) - low)) / (high - low || 1), ticks };
+  return { at: placeOn(scale, first, last), ticks };
 }
 
 /**

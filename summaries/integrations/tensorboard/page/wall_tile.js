@@ -5,16 +5,15 @@ import { el, quietButton } from "../../../auditing/report/page/elements.js";
 import { shortened } from "../../../auditing/report/page/names.js";
 import { counted, duration, number, whole } from "../../../auditing/report/page/numbers.js";
 import { extent } from "../../../auditing/report/page/view.js";
-import { arrays, onlyLatest } from "./server.js";
+import { arrays } from "./server.js";
 import { falling, lineClass, nearest, reaches } from "./wall_data.js";
 import { asTable, asText, chartDrawing, saved, savedPicture } from "./wall_export.js";
 
-/** @import { Chart, Column, Curve, Range } from "../../../auditing/report/page/types.js" */
+/** @import { Column, Curve, LineChart, Range } from "../../../auditing/report/page/types.js" */
 /** @import { BandsHeader, CurvesHeader } from "./answers.js" */
 /** @import { Wall } from "./wall.js" */
 
 const MOST_READ = 12; // values at the crosshair
-const REFINE = 150; // milliseconds after a zoom, until finer points are asked for
 
 /** The chart of one tag. */
 export class Tile {
@@ -31,7 +30,7 @@ export class Tile {
     this.pin = quietButton("Pin", () => wall.pin(tag), { "aria-label": `Pin ${tag}`, "aria-pressed": "false" });
     const caption = el("figcaption", {}, el("h3", {}, tag), this.thinned, this.pin, this.exports());
     this.element = el("figure", { class: "lines" }, caption, this.holder, this.readout);
-    /** @type {Chart | null} */
+    /** @type {LineChart | null} */
     this.chart = null;
     /** @type {Curve[]} */
     this.curves = [];
@@ -45,8 +44,8 @@ export class Tile {
     /** Whether the file has some of the points only. */
     this.left = false;
     this.stale = true;
-    this.begin = onlyLatest();
-    this.timer = 0;
+    this.loading = false;
+    this.closed = false;
   }
 
   /** What can be made of the chart. */
@@ -100,16 +99,23 @@ export class Tile {
     if (visible && this.stale) this.load();
   }
 
-  /** Ask for points that are as fine as the view, soon, if anybody sees them. */
+  /** Ask for points that are as fine as the view, if anybody sees them. */
   refine() {
     this.stale = true;
-    clearTimeout(this.timer);
-    if (this.visible) this.timer = setTimeout(() => this.load(), REFINE);
+    if (this.visible) this.load();
   }
 
+  /** Ask, and ask again as long as something else is wanted when the answer comes: one question at a time. */
   async load() {
+    if (this.loading) return;
+    this.loading = true;
+    while (this.stale && this.visible && !this.closed) await this.ask();
+    this.loading = false;
+  }
+
+  async ask() {
     this.stale = false;
-    const isLatest = this.begin();
+    const isLatest = () => !this.stale && !this.closed;
     const { over } = this.wall;
     const asks = this.asks();
     try {
@@ -238,8 +244,7 @@ export class Tile {
   }
 
   close() {
-    clearTimeout(this.timer);
-    this.begin();
+    this.closed = true;
     this.chart?.destroy();
     this.chart = null;
   }

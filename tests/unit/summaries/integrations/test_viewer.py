@@ -6,7 +6,7 @@ import threading
 from urllib.parse import urlsplit
 
 import pytest
-from browser.plugin_runs import log_run
+from browser.plugin_runs import log_run, soon
 
 from summaries.integrations.viewer import Guard, Viewer
 
@@ -105,3 +105,13 @@ def test_a_place_that_does_not_exist(tmp_path):
 def test_a_port_that_is_taken(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(OSError, match="in use"):
         Viewer([str(tmp_path)], port=other.getsockname()[1])
+
+
+def test_runs_are_read_before_the_page_is_there(tmp_path):
+    log_run(tmp_path / "a", steps=3)
+    viewer = Viewer([str(tmp_path)])
+    thread = threading.Thread(target=viewer.run)
+    thread.start()
+    assert soon(lambda: viewer._library.names() == ["a"])
+    viewer.close()
+    thread.join()

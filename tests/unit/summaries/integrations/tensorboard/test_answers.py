@@ -2,14 +2,19 @@
 
 import json
 import struct
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 import pytest
-from browser.plugin_runs import LAYERS, STEPS, library_of, log_run
+from browser.plugin_runs import LAYERS, STEPS, TIMEOUT, library_of, log_run, soon
 from javascript.page_types import keys
 
 from summaries import SummaryWriter
+from summaries.auditing.config import Config
 from summaries.integrations.tensorboard.answers import ANSWERS
+from summaries.integrations.tensorboard.library import Library
+from summaries.integrations.tensorboard.places import Place
 from summaries.presenting.plots import smoothed
 
 
@@ -44,6 +49,24 @@ def test_runs(library):
     assert rows["fine"]["norm"]["tag"] == "gradients/global_norm"
     again = ANSWERS["runs"](library, {"since": str(answer["version"])})
     assert (again["runs"], again["order"]) == ([], None)
+
+
+def test_an_answer_waits_for_a_change(tmp_path):
+    log_run(tmp_path / "a", steps=3)
+    library = library_of(tmp_path)
+    known = ANSWERS["runs"](library, {})["version"]
+    asked = {"since": str(known), "wait": "30"}
+    with ThreadPoolExecutor() as pool:
+        answers = pool.submit(ANSWERS["runs"], library, asked), pool.submit(ANSWERS["runs"], library, asked)
+        assert not wait(answers, 0.2).done
+        log_run(tmp_path / "b", steps=3)
+        assert [answer.result(TIMEOUT)["order"] for answer in answers] == [["a", "b"]] * 2
+    assert ANSWERS["runs"](library, {"since": "0", "wait": "30"})["version"] > known  # there is news: at once
+    other = {"since": "1000000", "wait": "30"}  # of another server, which had this address before
+    assert ANSWERS["runs"](library, other)["version"] < 1000
+    assert soon(lambda: not library.is_reading)
+    before = ANSWERS["runs"](library, {})["version"]
+    assert ANSWERS["runs"](library, {"since": str(before), "wait": "0.1"})["version"] == before
 
 
 def test_a_run(library):
@@ -208,3 +231,26 @@ def test_no_width_is_too_much(library, width):
     header, read = opened(ANSWERS["layers"](library, {"run": "fine", "width": width}))
     assert header["width"] == min(max(int(width), 1), 4096)
     assert len(read(header["cells"])) == 12 * header["width"]
+
+
+def test_curves_are_there_before_the_verdict(tmp_path):
+    log_run(tmp_path / "a", steps=3)
+    library = Library([Place(str(tmp_path))], Config(), 1 << 30)
+    judged, judge = threading.Event(), library._task
+
+    def judge_later(files):
+        library._read(files.name, files.files)
+        assert judged.wait(TIMEOUT)
+        return judge(files)
+
+    library._task = judge_later
+    library.start()
+    assert soon(lambda: (ANSWERS["runs"](library, {})["runs"] or [{}])[0].get("steps"))
+    (row,) = ANSWERS["runs"](library, {})["runs"]
+    assert row == {"name": "a", "reading": True, "steps": (0, 2), "seconds": 2.0}
+    header, _ = opened(ANSWERS["curves"](library, {"tag": "train/loss", "runs": '["a"]'}))
+    assert [curve["points"] for curve in header["curves"]] == [3]
+    with pytest.raises(TimeoutError):
+        library.book("a", 0.0)
+    judged.set()
+    assert library.book("a").report is not None

@@ -39,6 +39,12 @@ def test_nothing_is_read_before_it_is_started(tmp_path):
     assert (library.version, library.names(), library.is_reading) == (0, [], True)
 
 
+def test_files_here_are_looked_at_more_often_than_those_in_a_store():
+    here, elsewhere = Place("runs"), Place("s3://bucket/runs")
+    looks = [Library(places, Config(), 1 << 30)._poll_secs for places in ([here], [here, elsewhere])]
+    assert looks == [0.5, 2.0]
+
+
 def test_only_other_tags_are_told_as_such(tmp_path):
     for name in ("a", "b"):
         log_run(tmp_path / name, steps=3)
