@@ -96,7 +96,7 @@ def append(calls, values, tags):
     """Append scalars to columns of different length: one of them is full before the end."""
     columns = [np.zeros((3, 2 + tag)) for tag in range(tags)]
     rows = [(0, 2 + tag, 0, *(address(column) for column in own)) for tag, own in enumerate(columns)]
-    call = Call(function("scatter"), (values, np.zeros(2, np.int64), np.array(rows, np.int64)))
+    call = Call(function("scatter"), (values, 0, np.array(rows, np.int64)))
     calls.call(call, [column for own in columns for column in own])
 
 
