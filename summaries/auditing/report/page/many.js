@@ -86,7 +86,7 @@ export function trace(pixels, ink, x, y) {
   let high = 0;
   for (let i = 0; i < x.length; i++) {
     if (!Number.isFinite(x[i] + y[i])) {
-      fill(pixels, ink, column, low, high);
+      fillColumn(pixels, ink, column, low, high);
       column = Number.NaN;
       continue;
     }
@@ -98,7 +98,7 @@ export function trace(pixels, ink, x, y) {
     const slope = column < to ? (y[i] - y[i - 1]) / (x[i] - x[i - 1]) : 0;
     while (column < to) {
       const edge = y[i - 1] + slope * (column + 1 - x[i - 1]);
-      fill(pixels, ink, column, Math.min(low, edge), Math.max(high, edge));
+      fillColumn(pixels, ink, column, Math.min(low, edge), Math.max(high, edge));
       column = Math.min(Math.max(column + 1, -1), pixels.width); // nothing is drawn beside the chart
       if (column === pixels.width) return;
       low = high = edge;
@@ -106,11 +106,11 @@ export function trace(pixels, ink, x, y) {
     if (y[i] < low) low = y[i];
     if (y[i] > high) high = y[i];
   }
-  fill(pixels, ink, column, low, high);
+  fillColumn(pixels, ink, column, low, high);
 }
 
 /** @type {(pixels: Pixels, ink: number, column: number, low: number, high: number) => void} */
-function fill({ data, width, height }, ink, column, low, high) {
+function fillColumn({ data, width, height }, ink, column, low, high) {
   if (!(column >= 0 && column < width)) return;
   const end = column * height + Math.min(Math.floor(high), height - 1);
   for (let at = column * height + Math.max(Math.floor(low), 0); at <= end; at++) data[at] = ink;
