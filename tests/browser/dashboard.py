@@ -80,6 +80,19 @@ def until(condition, pause=time.sleep, timeout=TIMEOUT):
     return holds
 
 
+def is_there(element):
+    """Scroll to an element; whether it is still there: a page may put another one in its place meanwhile."""
+    from playwright.sync_api import Error  # tests are collected without it, too
+
+    try:
+        element.scroll_into_view_if_needed()
+    except Error as error:
+        if "not attached" not in str(error):
+            raise
+        return False
+    return True
+
+
 class Dashboard:
     """A page with a dashboard. Waits are for what must be there, and fail when it does not come."""
 
@@ -165,7 +178,8 @@ class Dashboard:
 
     def drawn(self, element):
         """The share of an element's pixels that are colored: what WebGL drew can be read no other way."""
-        element.scroll_into_view_if_needed()
+        if not is_there(element):
+            return 0.0
         pixels = np.asarray(Image.open(io.BytesIO(element.screenshot())).convert("RGB"), int)
         return float(np.mean(np.ptp(pixels, axis=2) > 40))
 

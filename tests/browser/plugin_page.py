@@ -5,7 +5,7 @@ import re
 from urllib.parse import quote
 
 import numpy as np
-from browser.dashboard import TIMEOUT, until
+from browser.dashboard import TIMEOUT, is_there, until
 from PIL import Image
 
 FRAME = "iframe[src*='name=gradledger']"
@@ -69,8 +69,7 @@ class PluginPage:
     def heat(self, number=0):
         """A heat map, drawn: its canvas."""
         canvas = self.frame.locator("canvas.cells").nth(number)
-        canvas.scroll_into_view_if_needed()
-        assert self.until(lambda: colors(canvas) > 0.2), "the heat map is not drawn"
+        assert self.until(lambda: is_there(canvas) and colors(canvas) > 0.2), "the heat map is not drawn"
         return canvas
 
     def move(self, element, *places):
