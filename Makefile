@@ -197,7 +197,7 @@ constraints: $(UV)
 bench: .venv-bench/.ready
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks --json build/bench.json
 
-# The same at smaller sizes, in two minutes.
+# The same at smaller sizes.
 bench-quick: .venv-bench/.ready
 	PYTHONPATH=tests .venv-bench/bin/python -m benchmarks --quick --json build/bench-quick.json
 

@@ -28,7 +28,7 @@ def main() -> int:
     found = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if module.name.startswith("bench_")]
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("names", nargs="*", metavar="bench_…", help="which to run (default: all)")
-    parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer rounds: two minutes for all")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer rounds")
     parser.add_argument("--json", metavar="FILE", help="write everything there, too")
     arguments = parser.parse_args()
     if arguments.quick and not scale.QUICK:  # sizes are fixed when modules are imported: begin anew

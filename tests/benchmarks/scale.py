@@ -1,4 +1,4 @@
-"""How much a benchmark does: all of it (`make bench`), or less (`make bench-quick`, which takes two minutes)."""
+"""How much a benchmark does: all of it (`make bench`), or less (`make bench-quick`)."""
 
 from __future__ import annotations
 
