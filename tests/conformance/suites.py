@@ -61,7 +61,7 @@ SUITES = [
         ("tensorboardX",),
         ".",
         ("tests/test_*.py", "tests/*_test.py"),
-        25,
+        27,
         {
             "tests/test_multiprocess_write.py::GlobalWriterTest::test_writer": (
                 "each forked process writes a file of its own in the run's directory; the test reads the first alone"
