@@ -253,7 +253,8 @@ class _Workspace:
     def __init__(self, events: int) -> None:
         self.events = np.zeros(events, EVENT)
         self.values = np.zeros(CAPACITY, VALUE)
-        self.buffer = np.empty(_BUFFER_BYTES, np.uint8)
+        # Tools rewrite a stretch by many calls of NumPy: they want fewer and larger ones.
+        self.buffer = np.empty(2 * _BUFFER_BYTES if events else _BUFFER_BYTES, np.uint8)
 
 
 _threads = local()
