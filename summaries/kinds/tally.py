@@ -36,8 +36,8 @@ def tally(values: NDArray[Any], sums: NDArray[np.float64]) -> tuple[NDArray[np.i
         sums: float64[blocks, 2], contiguous, filled with what `sums_of_blocks` returns.
 
     Returns:
-        int64[BINS], how many values are in each bin; the smallest value; the largest. If a value is not finite, these
-        two are NaN, and the rest is of no use.
+        int64[BINS], how many values are in each bin; the smallest value; the largest. If a value is not finite, or the
+        sum of a block, these two are NaN, and the rest is of no use.
     """
     dtype = values.dtype
     # It is taken away meanwhile: a signal's handler that counts, too, in the midst of this, prepares its own.
@@ -46,11 +46,9 @@ def tally(values: NDArray[Any], sums: NDArray[np.float64]) -> tuple[NDArray[np.i
     counts = np.empty(BINS, np.int64)
     words[0], words[1], words[2], words[4] = address(values), len(values), address(counts), address(sums)
     prepared.call()
-    several = _, most, top = prepared.extremes.tolist()
+    least, greatest, odd = prepared.extremes.tolist()
     setattr(_threads, dtype.char, prepared)
-    if math.isfinite(most) and math.isfinite(top):
-        return counts, min(several), max(several)
-    return counts, math.nan, math.nan
+    return (counts, math.nan, math.nan) if math.isnan(odd) else (counts, least, greatest)
 
 
 class _Prepared(NamedTuple):
