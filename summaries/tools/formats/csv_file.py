@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, TextIO
 
 from summaries.presenting.tables import unicode
@@ -33,6 +33,7 @@ __all__ = ["PATTERN", "csv_rows", "has_steps", "read_csv", "write_long", "write_
 _CELLS = 1 << 17  # of a table, read or written at once
 PATTERN = "*.csv"
 _LOGGERS = ("metrics.csv", "results.csv")  # of Lightning and Ultralytics, beside which configurations lie
+_FEWEST = 2  # columns, of lines that are split: an empty line would be a row of one
 _LABELS = 3  # columns before those of the tags
 
 
@@ -133,14 +134,18 @@ def has_steps(file: str) -> bool:
 
 def _items(path: str, left_out: LeftOut) -> Iterator[Item]:
     with open_text(path, newline="") as file:
-        lines = csv.reader(file)
-        rows = filter(None, lines)  # an empty line is no row
+        header = csv.reader(file)
+        passed, rows = 0, header
         try:
-            names = next(rows, [])
+            names = next(filter(None, header), [])  # an empty line is no row
             reader = TableReader(names, path, left_out)
             count, first = max(_CELLS // len(names), 1), 1
-            while batch := list(islice(rows, count)):
-                if len(batch[-1]) < len(names) and next(rows, None) is None:
+            while (lines := list(islice(file, count))) and (columns := _split(lines, len(names))):
+                yield from reader.points(columns, first)
+                first += len(lines)
+            passed, rows = header.line_num + first - 1, csv.reader(chain(lines, file))
+            while batch := list(islice(filter(None, rows), count)):
+                if len(batch[-1]) < len(names) and next(filter(None, rows), None) is None:
                     left_out["last rows that are not whole"] += 1
                     del batch[-1]
                 if not {len(names)}.issuperset(map(len, batch)):
@@ -149,7 +154,19 @@ def _items(path: str, left_out: LeftOut) -> Iterator[Item]:
                 yield from reader.points(list(zip(*batch, strict=True)) or [()] * len(names), first)
                 first += len(batch)
         except csv.Error as error:
-            raise ValueError(f"{path}, line {lines.line_num}: not CSV: {error}") from None
+            raise ValueError(f"{path}, line {passed + rows.line_num}: not CSV: {error}") from None
+
+
+def _split(lines: list[str], count: int) -> list[list[str]] | None:
+    """The cells of each of `count` columns, if every line is a row of so many and no cell needs the `csv` module."""
+    text = "".join(lines).replace("\r\n", "\n")
+    commas = map(str.count, lines, repeat(","))
+    if count < _FEWEST or '"' in text or "\r" in text or not {count - 1}.issuperset(commas):
+        return None
+    if max(map(len, lines)) > csv.field_size_limit():
+        return None
+    cells = text.removesuffix("\n").replace("\n", ",").split(",")
+    return [cells[i::count] for i in range(count)]
 
 
 def csv_rows(file: TextIO) -> Callable[[Rows], None]:

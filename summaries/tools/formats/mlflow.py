@@ -17,6 +17,7 @@ import json
 import os
 import re
 import uuid
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,8 @@ __all__ = ["Names", "is_mlflow", "read_mlflow", "write_mlflow"]
 _META, _METRICS, _PARAMS, _TAGS = "meta.yaml", "metrics", "params", "tags"
 _RUN_NAME, _NOTE = "mlflow.runName", "mlflow.note.content"
 _FEWEST_FIELDS = 2  # in a line of a metric: older stores have no step
+_OTHER_SPACES = "\t\r\v\f\x1c\x1d\x1e\x1f"  # of ASCII
+_EXACT = 1 << 53  # integers up to this are floats, too
 _UNFIT = re.compile(r"[^\w\-. :/]", re.ASCII)  # in names
 _MOST_CHARACTERS = 250
 _FINISHED, _LOCAL = 3, 4  # MLflow's RunStatus and SourceType
@@ -108,8 +111,11 @@ def _points(run: str, name: str, left_out: LeftOut) -> PointBatch:
 
 def _metric(tag: str, text: str, left_out: LeftOut) -> NDArray[np.void]:
     """The points of one metric."""
+    lines = text.splitlines()
+    if (plain := _plain_metric(text, lines)) is not None:
+        return plain
     rows = []
-    for line in text.splitlines():
+    for line in lines:
         parts = line.split()
         try:
             step = int(parts[2]) if len(parts) > _FEWEST_FIELDS else 0
@@ -119,6 +125,26 @@ def _metric(tag: str, text: str, left_out: LeftOut) -> NDArray[np.void]:
         except (ValueError, IndexError, OverflowError):
             left_out[f"lines of {tag!r} that are no points"] += 1
     return np.array(rows, ROW)
+
+
+def _plain_metric(text: str, lines: list[str]) -> NDArray[np.void] | None:
+    """The points of lines of three numbers, with a space between two; None if one is another."""
+    words, spaces = text.split(), map(str.count, lines, repeat(" "))
+    is_odd = not text.isascii() or any(space in text for space in _OTHER_SPACES)
+    if is_odd or len(words) != 3 * len(lines) or not {2}.issuperset(spaces):
+        return None
+    rows = np.empty(len(lines), ROW)
+    try:
+        milliseconds, value, step = (
+            np.fromiter(map(of, words[i::3]), dtype, len(lines))
+            for i, (of, dtype) in enumerate(((int, np.int64), (float, np.float64), (int, np.int64)))
+        )
+    except (ValueError, OverflowError):
+        return None
+    if np.abs(milliseconds).max(initial=0) > _EXACT:
+        return None
+    rows["step"], rows["wall_time"], rows["value"] = step, milliseconds / 1000, value
+    return rows
 
 
 def _texts(directory: str, left_out: LeftOut) -> Iterator[tuple[str, str]]:

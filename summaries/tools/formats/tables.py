@@ -16,8 +16,6 @@ from summaries.tools.formats.points import Numbering, PointBatch, by_run, intege
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from summaries.tools.formats.points import Cells, LeftOut
 
 __all__ = ["TableReader"]
@@ -106,9 +104,12 @@ class TableReader:
         tag = numbering.of(_texts(cells["tag"]))
         for number, count in zip(*np.unique(tag[bad], return_counts=True), strict=True):
             self._left_out[f"values of {numbering.names[number]!r} that are no numbers"] += int(count)
-        rows = np.flatnonzero(~bad)
-        points = PointBatch(".", numbering.names, tag[rows], step[rows], wall_time[rows], value[rows])
-        yield from by_run(None if runs is None else [runs[row] for row in rows.tolist()], points)
+        points = PointBatch(".", numbering.names, tag, step, wall_time, value)
+        if bad.any():
+            rows = np.flatnonzero(~bad)
+            points = PointBatch(".", numbering.names, tag[rows], step[rows], wall_time[rows], value[rows])
+            runs = runs and [runs[row] for row in rows.tolist()]
+        yield from by_run(runs, points)
 
     def _wide(self, columns: Sequence[Cells], rows: PointBatch, runs: Sequence[str] | None) -> Iterator[PointBatch]:
         """Row by row, each column that has a number; a cell without any has no point."""
@@ -116,7 +117,10 @@ class TableReader:
         value, has = np.empty(shape), np.empty(shape, np.bool_)
         for i, (position, name) in enumerate(self._others.items()):
             value[:, i], bad = numbers(columns[position])
-            has[:, i] = ~(bad | _empty(columns[position]))
+            has[:, i] = ~bad
+            cells = columns[position]
+            for gap in () if isinstance(cells, np.ndarray) else np.flatnonzero(np.isnan(value[:, i])).tolist():
+                has[gap, i] &= not is_missing(cells[gap])
             if bad.any():
                 self._left_out[f"values of {name!r} that are no numbers"] += int(np.count_nonzero(bad))
         row, tag = np.nonzero(has)
@@ -129,10 +133,3 @@ def _texts(cells: Cells) -> Sequence[str]:
     if {str}.issuperset(map(type, cells)):
         return cells  # type: ignore[return-value]  # they are
     return ["" if cell is None else str(cell) for cell in cells]
-
-
-def _empty(cells: Cells) -> NDArray[np.bool_]:
-    """bool[n]: whether there is no value in a cell."""
-    if isinstance(cells, np.ndarray):
-        return np.zeros(len(cells), np.bool_)
-    return np.fromiter(map(is_missing, cells), np.bool_, len(cells))

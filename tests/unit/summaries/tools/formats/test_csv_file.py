@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from summaries.tools.formats.csv_file import csv_rows
+from summaries.tools.formats import csv_file
+from summaries.tools.formats.csv_file import csv_rows, read_csv
+from summaries.tools.formats.points import LeftOut
 
 texts = st.text(st.one_of(st.sampled_from('\r\n",; '), st.characters(codec="utf-8", exclude_characters="\x00")))
 
@@ -28,3 +30,37 @@ def test_no_more_is_quoted_than_has_to_be(text):
     file = io.StringIO(newline="")
     csv_rows(file)([(text, 1.5), (text, 2)])
     assert file.getvalue() == f"{text},1.5\n{text},2\n"
+
+
+CELLS = st.sampled_from(
+    ["1", "2.0", "-3", "nan", "1e400", "", "NA", "x", '"4"', '"a,b"', " 5", "1,2", '"', "6\n", "7\r"]
+)
+ENDS = st.sampled_from(["\n", "\r\n", "\r", "\n\n", ""])
+
+
+def told(path):
+    """All that is read of a file: points, what is left out, and the error, if there is one."""
+    points, left_out, error = [], LeftOut(), None
+    try:
+        for batch in read_csv(str(path), left_out):
+            names = [batch.tags[number] for number in batch.tag.tolist()]
+            columns = (column.tolist() for column in (batch.step, batch.wall_time, batch.value))
+            points += [(batch.run, name, *map(repr, row)) for name, *row in zip(names, *columns, strict=True)]
+    except ValueError as caught:
+        error = str(caught)
+    return points, left_out, error
+
+
+@given(
+    st.sampled_from(["step,loss", "step,loss,acc", "run,tag,step,value", "step"]),
+    st.lists(st.tuples(st.lists(CELLS, min_size=1, max_size=4), ENDS), max_size=12),
+    st.sampled_from([2, 8, 1 << 17]),
+)
+def test_lines_that_are_split_give_what_the_csv_module_gives(tmp_path_factory, header, rows, cells):
+    path = tmp_path_factory.getbasetemp() / "split.csv"
+    path.write_text(f"{header}\n" + "".join(",".join(row) + end for row, end in rows), newline="")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_file, "_CELLS", cells)
+        split = told(path)
+        patch.setattr(csv_file, "_split", lambda *_: None)
+        assert told(path) == split

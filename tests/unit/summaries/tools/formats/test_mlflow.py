@@ -4,8 +4,11 @@ import os
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from summaries import SummaryWriter, read_logdir, read_run
+from summaries.tools.formats import mlflow
 from summaries.tools.formats.event_files import write_runs
 from summaries.tools.formats.mlflow import is_mlflow, read_mlflow, write_mlflow
 from summaries.tools.formats.points import Facts, LeftOut
@@ -146,3 +149,22 @@ def test_tags_that_mlflow_does_not_take(tmp_path):
     (found, facts), _ = read(str(tmp_path / "store"))
     assert sorted(found.tags) == sorted([*changed.values(), "loss/train"])
     assert (facts.run, sorted(entry.name for entry in tmp_path.iterdir())) == ("a run", ["logs", "store"])
+
+
+WORDS = st.sampled_from(
+    ["1", "1700000000000", "0.5", "-2", "nan", "inf", "x", "1_0", "9007199254740993", str(2**63), "٣"]
+)
+SPACES = st.sampled_from([" ", " ", " ", "  ", "\t", "\v", "\xa0", "\u2028"])
+ENDS = st.sampled_from(["\n", "\n", "\r\n", "\r", "\n\n", "\f", " \n"])
+
+
+@given(st.lists(st.tuples(st.lists(st.tuples(WORDS, SPACES), min_size=1, max_size=4), WORDS, ENDS), max_size=6))
+def test_plain_metrics_are_read_as_any_others(lines):
+    text = "".join("".join(map("".join, pairs)) + word + end for pairs, word, end in lines)
+    found, left_out = [], [LeftOut(), LeftOut()]
+    with pytest.MonkeyPatch.context() as patch:
+        found.append(mlflow._metric("loss", text, left_out[0]))
+        patch.setattr(mlflow, "_plain_metric", lambda *_: None)
+        found.append(mlflow._metric("loss", text, left_out[1]))
+    assert found[0].tobytes() == found[1].tobytes()
+    assert left_out[0] == left_out[1]
