@@ -43,6 +43,7 @@ ENVIRONMENTS: dict[str, dict[str, dict[str, str | None]]] = {
     },
     "hash seed": {"1": {"PYTHONHASHSEED": "1"}, "4711": {"PYTHONHASHSEED": "4711"}},
     "BLAS": {name: {"OPENBLAS_CORETYPE": name} for name in ("Nehalem", "Sandybridge", "Haswell")},
+    "threads of BLAS": {"two": {"OPENBLAS_NUM_THREADS": "2"}},  # else conftest.py says one
     "clock": {"2038": {"FAKETIME": "@2038-01-20 03:00:00"}, "jumps": {"FAKETIME": "+0 i2.0"}},
     "without": {name: {"STRANGE_WITHOUT": name} for name in ("pandas", "PIL", "numba", "pyarrow", "playwright")},
 }

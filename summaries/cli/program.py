@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
@@ -31,7 +32,13 @@ SECTIONS = ("Look", "Audit", "Mend", "Reshape", "Other")
 
 def command_names() -> list[str]:
     """Every command: the modules of `summaries.cli.commands`."""
-    return [module.name.replace("_", "-") for module in iter_modules(commands.__path__)]
+    return list(_names())
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    """They are asked for several times for each command line, and lie in a directory."""
+    return tuple(module.name.replace("_", "-") for module in iter_modules(commands.__path__))
 
 
 def commands_by_section() -> dict[str, dict[str, str]]:

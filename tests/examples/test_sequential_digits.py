@@ -3,15 +3,16 @@
 from functools import cache
 
 import pytest
-from helpers import CORE_TYPES, ROOT, environment_of, event_files, run
+from helpers import CORE_TYPES, ROOT, assert_learns_if_clipped, environment_of, event_files, run
 from interop.tensorboard_readers import by_accumulator, by_server
 
 from summaries import Severity, audit, read_run, summary_iterator
 from summaries.auditing.config import Config
 
 RUNS = ("clipped", "unclipped")
-# The unclipped run is chaotic: every kernel and every seed give another one. Five seeds, among them every kernel.
-CORES_AND_SEEDS = [(CORE_TYPES[seed % len(CORE_TYPES)], seed) for seed in range(5)]
+# The unclipped run is chaotic: every kernel and every seed give another one. Each kernel has a seed of its own here; a
+# fifth one is that of the command `demo`, whose test looks at what it learns, too.
+CORES_AND_SEEDS = [(core_type, seed) for seed, core_type in enumerate(CORE_TYPES)]
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +54,7 @@ def points_of(logdir):
 
 
 def test_clipping_learns_and_the_other_does_not(any_digits):
-    """Of 30 quick runs (six kernels, five seeds), the worst clipped one has 0.79, the best unclipped one 0.21."""
-    runs = points_of(any_digits[0])
-    assert runs["clipped"]["test/accuracy"][-1][2] > 0.6
-    assert runs["unclipped"]["test/accuracy"][-1][2] < 0.4
+    assert_learns_if_clipped(any_digits[0])
 
 
 def test_tags(digits):

@@ -12,11 +12,10 @@ def job(rng, n, columns_of, ranks=RANKS, secs=None):
     made = {}
     for rank in range(ranks):
         columns = {tag: labelled.columns(values) for tag, values in columns_of(rank).items()}
-        made[f"job/rank={rank}"] = run = labelled.as_run(rng, columns)
+        own = labelled.START + (times - labelled.START) * (secs or {}).get(rank, 1.0)
+        made[f"job/rank={rank}"] = run = labelled.as_run(rng, columns, own)
         for series in run.scalars.values():
-            clock = 0.3 * rank + 0.01 * rng.random(len(series.step))  # no two clocks are the same
-            series.wall_time[:] = labelled.START + (times[series.step] - labelled.START) * (secs or {}).get(rank, 1.0)
-            series.wall_time[:] += clock
+            series.wall_time[:] += 0.3 * rank + 0.01 * rng.random(len(series.step))  # no two clocks are the same
     return made
 
 

@@ -43,12 +43,13 @@ def wall_times(rng, steps, secs=1.0):
     return START + np.cumsum(per_step)[steps]
 
 
-def as_run(rng, run):
-    """A Run with these columns, as if read from one file."""
+def as_run(rng, run, times=None):
+    """A Run with these columns, as if read from one file; `times` are those of the steps, and drawn if not given."""
     made = Run(Collector())
     made.files, made.versions, made.records = ("events.out.tfevents.1",), ("brain.Event:2",), (2,)
-    longest = max((step for step, _ in run.values()), key=np.max)
-    times = wall_times(rng, np.arange(int(np.max(longest)) + 1))
+    if times is None:
+        longest = max((step for step, _ in run.values()), key=np.max)
+        times = wall_times(rng, np.arange(int(np.max(longest)) + 1))
     with np.errstate(over="ignore"):
         made.scalars = {
             tag: Series(tag, np.asarray(step, np.int64), times[step], np.float32(value).astype(float))

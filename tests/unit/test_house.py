@@ -37,6 +37,16 @@ def parsed(path):
     return ast.parse((ROOT / path).read_text(encoding="utf-8"))
 
 
+def of_interest(tree):
+    """The nodes of a tree that the rules on names are about."""
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom | ast.Attribute)]
+
+
+@functools.cache
+def nodes_of(path):
+    return of_interest(parsed(path))
+
+
 def dotted(path):
     """The name by which a module is imported."""
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -52,9 +62,9 @@ def is_private(name):
     return name.startswith("_") and not name.startswith("__")
 
 
-def imports(tree):
+def imports(nodes):
     """Every import from our packages: (the module that it names, the name in it or "", what it is called here)."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in PACKAGES:
             yield from ((node.module, alias.name, alias.asname or alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
@@ -64,17 +74,17 @@ def imports(tree):
 
 def private_uses(path, source=None):
     """Names with an underscore that a module takes from another folder: by import, or as an attribute of a module."""
-    tree = parsed(path) if source is None else ast.parse(source)
+    nodes = nodes_of(path) if source is None else of_interest(ast.parse(source))
     folder = Path(path).parent
     modules = folders()
     imported = {}
-    for module, name, here in imports(tree):
+    for module, name, here in imports(nodes):
         whole = f"{module}.{name}" if name else module
         if is_private(name) and modules.get(module) != folder:
             yield whole
         if whole in modules and modules[whole] != folder:
             imported[here] = whole
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and is_private(node.attr) and ast.unparse(node.value) in imported:
             yield f"{imported[ast.unparse(node.value)]}.{node.attr}"
 
@@ -105,7 +115,7 @@ def test_a_room_has_no_circle_of_imports(room):
     del modules[f"summaries.{room}"]
     imported = {
         name: {
-            f"{module}.{own}" if f"{module}.{own}" in modules else module for module, own, _ in imports(parsed(path))
+            f"{module}.{own}" if f"{module}.{own}" in modules else module for module, own, _ in imports(nodes_of(path))
         }
         for name, path in modules.items()
     }

@@ -1,21 +1,31 @@
 """Each Python block of README runs alone, beside the run that the first block writes."""
 
+import shutil
+
 import pytest
 from documentation import release
 from documentation.readme import BLOCKS, missing, run
 from helpers import ROOT
 
 
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """What the first block leaves in its directory."""
+    directory = tmp_path_factory.mktemp("first")
+    run(BLOCKS[0], directory)
+    return directory
+
+
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_a_block_runs_alone(tmp_path, number):
+def test_a_block_runs_alone(tmp_path, first, number):
     block = BLOCKS[number]
     if "s3://" in block:
         pytest.skip("needs a bucket: `make stores` runs it (tests/stores/test_readme.py)")
     if names := missing(block):
         pytest.skip(f"needs {', '.join(names)}: `make frameworks` runs it")
-    if number:
-        run(BLOCKS[0], tmp_path)
-    run(block, tmp_path)
+    if number:  # the first one has run
+        shutil.copytree(first, tmp_path, dirs_exist_ok=True)
+        run(block, tmp_path)
 
 
 @pytest.mark.parametrize(

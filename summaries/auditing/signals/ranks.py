@@ -61,9 +61,14 @@ def beside(ranks: Sequence[Signals], tag: str) -> Beside:
     having = tuple(rank for rank in ranks if tag in rank.all)
     columns = [rank.all[tag].latest for rank in having]
     step = _shared([series.step for series in columns])
-    points = [(series, np.searchsorted(series.step, step)) for series in columns]
+    points = [(series, _where(step, series.step)) for series in columns]
     values = np.array([series.value[at] for series, at in points])
     return Beside(tag, having, step, values, np.array([series.wall_time[at] for series, at in points]))
+
+
+def _where(step: Ints, steps: Ints) -> slice | Ints:
+    """Where some steps are among all of a rank, which rise: if there are no more, as a rule, each is at its place."""
+    return slice(None) if len(steps) == len(step) else np.searchsorted(steps, step)
 
 
 def _shared(steps: Sequence[Ints]) -> Ints:

@@ -160,8 +160,9 @@ class Signals:
         Without other losses, those that behave like one are the losses of the run. The others may be anything that is
         called a loss, but even then it should be a number.
         """
+        kinds = {signal.tag: maybe_loss(signal.tag) for signal in self.of("")}
         for kind in ("loss", "validation_loss"):
-            likely = [signal for signal in self.of("") if maybe_loss(signal.tag) == kind]
+            likely = [signal for signal in self.of("") if kinds[signal.tag] == kind]
             lacking = not self.of(kind) and not self.of("auxiliary_loss")
             for signal in likely:
                 role = kind if lacking and behaves_like_a_loss(signal) else "auxiliary_loss"

@@ -6,6 +6,7 @@ References: Student 1908, Biometrika 6(1); Abramowitz and Stegun 1964, 26.7.3 an
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ __all__ = ["interval", "quantile"]
 _SERIES_UP_TO = 200  # degrees of freedom; from there on the normal distribution with one correction is as good
 
 
+@lru_cache(maxsize=256)  # groups of a sweep, ranks of a job: many have the same number of values
 def quantile(probability: float, freedom: int) -> float:
     """The value that is exceeded in size, on either side, with this probability.
 

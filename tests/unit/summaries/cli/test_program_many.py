@@ -38,7 +38,7 @@ print(peaks)
 assert peaks[1] - peaks[0] < most_mib, peaks
 """
 SIZES = {  # few of them, many of them, and how much more memory the latter may take, in MiB
-    "steps": (1000, 40_000, 60),
+    "steps": (1000, 20_000, 30),
     "tags": (50, 500, 20),
     "runs": (10, 100, 20),
     "1g": (1 << 20, 64 << 20, 20),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from labelled import faults, healthy, trainings
 from labelled import runs as labelled
+from labelled.side_by_side import accused, missed
 
 from summaries import Severity, audit
 from summaries.auditing.config import Config
@@ -13,33 +14,15 @@ from summaries.auditing.signals.tags import ROLES
 
 CONFIG = Config()  # what it works out of itself is kept in it
 
-SEEDS = range(20)
-
-
-def makings(maker):
-    """Runs of a kind, of every size and seed: (what it is, the run)."""
-    for points, noise in labelled.SIZES:
-        for seed in SEEDS:
-            rng = np.random.default_rng(seed)
-            yield f"{points} points, noise {noise}, seed {seed}", labelled.as_run(rng, maker(rng, points, noise))
-
 
 @pytest.mark.parametrize("maker", healthy.HEALTHY, ids=lambda maker: maker.__name__)
 def test_a_healthy_run_is_left_alone(maker):
-    found = [
-        (what, finding.code, finding.message)
-        for what, run in makings(maker)
-        for finding in audit_run("run", run, CONFIG).findings
-        if finding.severity >= Severity.WARNING
-    ]
-    assert found == []
+    assert accused(maker, CONFIG) == []
 
 
 @pytest.mark.parametrize(("code", "maker"), faults.FAULTS, ids=lambda value: getattr(value, "__name__", value))
 def test_a_fault_is_found(code, maker):
-    config = Config(select=(code,))
-    missed = [what for what, run in makings(maker) if not audit_run("run", run, config).findings]
-    assert missed == []
+    assert missed(code, maker) == []
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -291,11 +291,10 @@ def test_code_pages(runs, encoding):
 
 
 @pytest.mark.parametrize("format_", ["html", "json"])
-def test_what_programs_read_is_utf_8_whatever_the_terminal_has(runs, format_):
-    one, two = (
-        program(["runs", "--format", format_], runs, env={"PYTHONIOENCODING": name}) for name in ("utf-8", "cp1252")
-    )
-    assert one.stdout.replace(b"\r\n", b"\n") == two.stdout.replace(b"\r\n", b"\n")
+def test_what_programs_read_is_utf_8_whatever_the_terminal_has(runs, format_, capsys):
+    main(["audit", "runs", "--format", format_])
+    there = program(["runs", "--format", format_], runs, env={"PYTHONIOENCODING": "cp1252"})
+    assert there.stdout.replace(b"\r\n", b"\n") == capsys.readouterr().out.encode()
 
 
 HOSTILE = [

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from helpers import ROOT, event_files
+from helpers import ROOT, assert_learns_if_clipped, event_files
 
 from summaries.cli import main
 
@@ -23,7 +23,7 @@ def test_a_directory_in_which_other_modules_lie(tmp_path):
     """What is imported is what the command itself would import."""
     (tmp_path / "optim.py").write_text("raise SystemExit('another optim')")
     (tmp_path / "numpy.py").write_text("raise SystemExit('another numpy')")
-    program = [sys.executable, "-P", "-m", "summaries.cli", "demo", "--quick", "--seed", "3", "out"]
+    program = [sys.executable, "-P", "-m", "summaries.cli", "demo", "--quick", "--seed", "4", "out"]
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -36,6 +36,7 @@ def test_a_directory_in_which_other_modules_lie(tmp_path):
     assert "\\u2192" in done.stdout  # the arrow, which cp1252 lacks
     for name in ("clipped", "unclipped"):
         assert len(event_files(tmp_path / "out" / name)) == 1
+    assert_learns_if_clipped(tmp_path / "out")
 
 
 def test_a_demo_that_fails(tmp_path, monkeypatch):
