@@ -11,8 +11,8 @@ from event_data import hostile
 from summaries.wire import crc_spans, records, resync
 
 SIZE = 120_000
-# Of how many bytes calls are counted, beside half of them: enough that the work of each claim is most of all calls. What
-# lies in large damaged records is searched in blocks, of which there have to be several.
+# Of how many bytes calls are counted, beside half of them: enough that most calls are for claims. What lies in large
+# damaged records is searched in blocks, of which there have to be several.
 COUNTED = dict.fromkeys(hostile.FILES, 60_000) | {hostile.damaged_records_of_headers: 240_000}
 WARMS = 6_000  # a file for what is made once, and then kept
 EVERY = pytest.mark.parametrize("file", hostile.FILES, ids=lambda file: file.__name__)

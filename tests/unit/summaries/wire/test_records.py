@@ -31,9 +31,6 @@ RECORDS = {
     ),
 }
 each_record = pytest.mark.parametrize(("data", "framed"), RECORDS.values(), ids=RECORDS)
-each_cut = pytest.mark.parametrize(
-    "cut", [lambda data: [data], lambda data: pieces(data)], ids=["whole", "byte by byte"]
-)
 each_way = pytest.mark.parametrize("size", [None, 1], ids=["whole", "byte by byte"])
 
 
@@ -47,6 +44,9 @@ def pieces(data):
     if len(data) < 1000:
         return chunks_of(data, 1)
     return [*chunks_of(data[:300], 1), *chunks_of(data[300:-300], 701), *chunks_of(data[-300:], 1)]
+
+
+each_cut = pytest.mark.parametrize("cut", [lambda data: [data], pieces], ids=["whole", "byte by byte"])
 
 
 @each_record
