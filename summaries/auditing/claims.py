@@ -129,7 +129,8 @@ class Jump(Extreme):
 
     def _is_shown_by(self, series: Series) -> bool:
         before = series.value[series.step < self.top.step]
-        return super()._is_shown_by(series) and median(before) <= self.usual < self.top.value
+        shown = len(before) and super()._is_shown_by(series)  # steps that are all the same have none before
+        return bool(shown and median(before) <= self.usual < self.top.value)
 
     def __str__(self) -> str:
         top, usual = told_apart(self.top.value, self.usual)

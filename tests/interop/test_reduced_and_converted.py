@@ -1,7 +1,7 @@
 """tensorboard's two readers read what reduce and convert write; a kill at any moment leaves all of it or nothing."""
 
 import os
-from itertools import count
+import signal
 
 import numpy as np
 import pytest
@@ -62,29 +62,53 @@ def test_a_run_of_wandb(tmp_path):
     both_read(tmp_path / "runs", points)
 
 
-def killed_at(call, work):
-    """Whether a process that does this work comes to the call that is counted so; it is killed before that call."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
-    try:
-        calls = 0
+CALLS = ("open", "write", "mkdir", "rename", "replace", "close")
 
-        def counted(original):
+
+def kills(work):
+    """Do this work in another process. Before each of its calls of the system, a copy of it is killed; then yield.
+
+    Each copy has done all the work until there, which need not be done again for the next.
+    """
+    fork, waitpid, kill, own = os.fork, os.waitpid, os.kill, os.getpid
+    originals = {name: getattr(os, name) for name in CALLS}
+    (looks, says), (hears, tells) = os.pipe(), os.pipe()
+    child = fork()
+    if child:
+        originals["close"](says)
+        originals["close"](hears)
+        try:
+            while (said := os.read(looks, 1)) == b"k":
+                yield
+                originals["write"](tells, b"on")
+        finally:
+            originals["close"](looks)
+            originals["close"](tells)
+            status = os.waitstatus_to_exitcode(waitpid(child, 0)[1])
+        assert (said, status) == (b"", 0)
+        return
+    try:
+
+        def killed_before(original):
             def function(*arguments, **options):
-                nonlocal calls
-                calls += 1
-                if calls == call:
-                    os._exit(9)
+                copy = fork()
+                if not copy:
+                    kill(own(), signal.SIGKILL)
+                if os.waitstatus_to_exitcode(waitpid(copy, 0)[1]) != -signal.SIGKILL:
+                    os._exit(2)
+                originals["write"](says, b"k")
+                if os.read(hears, 2) != b"on":  # the test has failed
+                    os._exit(3)
                 return original(*arguments, **options)
 
             return function
 
-        for name in ("open", "write", "mkdir", "rename", "replace", "close"):
-            setattr(os, name, counted(getattr(os, name)))
+        for name, original in originals.items():
+            setattr(os, name, killed_before(original))
         work()
-    finally:
         os._exit(0)
+    finally:
+        os._exit(1)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks")
@@ -101,16 +125,16 @@ def killed_at(call, work):
 def test_a_kill_leaves_all_or_nothing(runs, tmp_path, target, work):
     convert(runs, tmp_path / "x.csv")
     before = {path: path.read_bytes() for path in [*runs.rglob("*tfevents*"), tmp_path / "x.csv"]}
-    for call in count(1):
-        there = tmp_path / str(call) / target  # what is left of the last attempt would be looked at again and again
-        there.parent.mkdir()
-        if not killed_at(call, lambda there=there: work(runs, there)):
-            break
-        assert not there.exists() or complete(there)
+    there = tmp_path / "new" / target
+    there.parent.mkdir()
+    calls, was_there = 0, False
+    for _ in kills(lambda: work(runs, there)):
+        calls += 1
+        assert not was_there or there.exists()
+        was_there = there.exists()
+        assert not was_there or complete(there)
         assert {path: path.read_bytes() for path in before} == before
-        if there.exists():
-            break
-    assert call > 2
+    assert calls > 2
     assert complete(there)
 
 

@@ -1,9 +1,11 @@
 """Rewritten runs are read by tensorboard's two readers, with the points that are expected."""
 
+import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -109,13 +111,41 @@ def test_the_expected_points_are_those_of_the_originals(tmp_path, original):
 
 
 REWRITES = """
-import sys
+import os, sys
 from summaries.tools import drop, merge, repair, thin
-print("started", flush=True)
-tool, run, out = sys.argv[1:]
-{"drop": lambda: drop(run, out, tags="b"), "merge": lambda: merge([run], out, latest=True),
- "thin": lambda: thin(run, out, minmax=100), "repair": lambda: repair(run, out)}[tool]()
+tool, run = sys.argv[1:]
+work = {"drop": lambda out: drop(run, out, tags="b"), "merge": lambda out: merge([run], out, latest=True),
+        "thin": lambda out: thin(run, out, minmax=100), "repair": lambda out: repair(run, out)}[tool]
+for line in sys.stdin:  # each in a process of its own, which has all that is imported
+    child = os.fork()
+    if not child:
+        try:
+            print(os.getpid(), flush=True)
+            work(line.rstrip())
+            os._exit(0)
+        finally:
+            os._exit(1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
+
+
+@pytest.fixture
+def rewriting(large, request):
+    """(where to, seconds or None) → how a process ended that rewrites the run, and is killed after these seconds."""
+    command = [sys.executable, "-c", REWRITES, request.getfixturevalue("tool"), str(large)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+
+        def rewrite(out, seconds):
+            print(out, file=process.stdin, flush=True)
+            child = int(process.stdout.readline())
+            if seconds is not None:
+                time.sleep(seconds)
+                with suppress(ProcessLookupError):  # it has ended before
+                    os.kill(child, signal.SIGKILL)
+            return int(process.stdout.readline())
+
+        yield rewrite
+        process.stdin.close()
 
 
 @pytest.fixture(scope="module")
@@ -125,28 +155,29 @@ def large(tmp_path_factory):
     place.mkdir()
     version = frame(Event(wall_time=1.0, file_version="brain.Event:2").SerializeToString())
     for file in range(3):
-        records = (encode_scalar("ab"[step % 2], step, 1.0, step) for step in range(20_000))
+        records = (encode_scalar("ab"[step % 2], step, 1.0, step) for step in range(6_000))
         (place / f"{file}.tfevents").write_bytes(version + b"".join(records))
     return place
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no signal 9")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks")
 @pytest.mark.parametrize("tool", ["drop", "merge", "thin", "repair"])
-def test_a_kill_at_any_moment_leaves_the_originals_and_all_or_nothing(tmp_path, large, tool):
+def test_a_kill_at_any_moment_leaves_the_originals_and_all_or_nothing(tmp_path, large, tool, rewriting):
     before = {path.name: path.read_bytes() for path in large.iterdir()}
     rng = np.random.default_rng(len(tool))
-    whole = None
+    assert rewriting(tmp_path / "whole", None) == 0
+    whole = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
+    began = time.monotonic()
+    assert rewriting(tmp_path / "whole again", None) == 0  # the first one may have waited for imports
+    lasts = time.monotonic() - began
+    ended = set()
     for attempt in range(8):
         out = tmp_path / f"out{attempt}"
-        command = [sys.executable, "-c", REWRITES, tool, str(large), str(out)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-            process.stdout.readline()
-            if attempt:  # the first one may finish
-                time.sleep(rng.uniform(0, 0.6))
-                process.send_signal(signal.SIGKILL)
+        ended.add(rewriting(out, rng.uniform(0, lasts)))
         written = {path.name: path.read_bytes() for path in out.iterdir()} if out.exists() else None
-        whole = whole or written
         assert written in (None, whole)
+    assert -signal.SIGKILL in ended
+    assert ended <= {0, -signal.SIGKILL}
     assert {path.name: path.read_bytes() for path in large.iterdir()} == before
-    left = {path.name.split(".")[1] for path in tmp_path.iterdir() if not path.name.startswith("out")}
+    left = {path.name.split(".")[1] for path in tmp_path.iterdir() if not path.name.startswith(("out", "whole"))}
     assert left <= {"gradledger"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from summaries.errors import Fault
 from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, frame
 
-examples = settings(max_examples=300, deadline=None)
+examples = settings(max_examples=120, deadline=None)  # what a parser does wrong shows within tens of them
 
 
 def length_of(item):

@@ -1,5 +1,6 @@
 """Within the ranges that thresholds declare, no rule fails, whatever a run holds."""
 
+import functools
 import math
 
 import numpy as np
@@ -27,8 +28,9 @@ def extremes(threshold):
     return (int(least), 10**9) if threshold.whole else (least, largest)
 
 
+@functools.cache
 def short_run(n, seed):
-    """Every kind of tag, in n points: noise, zeros, and now and then what no curve has."""
+    """Every kind of tag, in n points: noise, zeros, and now and then what no curve has; made once for all rules."""
     rng = np.random.default_rng(seed)
     values = {}
     for tag in TAGS:

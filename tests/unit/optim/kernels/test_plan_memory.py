@@ -23,7 +23,7 @@ def test_a_step_allocates_next_to_nothing(engine, report, wrap):
         pytest.skip("there is no compiled code for this machine")
     library.use(engine)
     try:
-        pairs = [(np.ones(SIZE, np.float32), optim.Variable(np.ones(SIZE, np.float32))) for _ in range(4)]
+        pairs = [(np.ones(SIZE, np.float32), optim.Variable(np.ones(SIZE, np.float32))) for _ in range(2)]
         optimizer = wrap(optim.AdamOptimizer())
         optimizer.apply_gradients(pairs, report=report)
         tracemalloc.start()
@@ -56,7 +56,7 @@ def step():
     optimizer.apply_gradients(pairs, report=True)
 
 
-for _ in range(8):  # makes the slots, and the scratch blocks of each thread, which may have come too late for the first
+for _ in range(4):  # makes the slots, and the scratch blocks of each thread, which may have come too late for the first
     step()
 with open("/proc/self/clear_refs", "w") as peak:
     peak.write("5")  # counts the peak from here

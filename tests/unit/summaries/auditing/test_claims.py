@@ -57,6 +57,7 @@ def test_what_points_show_and_how_it_is_said(claim, words):
         Move("loss", Point(1, 1.0), Point(2, 1.0), "rises"),
         Extreme("", Point(4, 8.0), 1, 4),
         Jump("loss", Point(3, 9.0), 3, 3, 1.0),
+        Jump("loss", Point(0, 3.0), 0, 0, 2.5),  # of the first step, before which nothing is usual
         Level("", 2.1, 0, 2, 3),
         Level("", 2.0, 0, 2, 3, text="3"),
         Lost("loss", Point(3, 9.0), Point(4, 8.0), "falls", Point(1, 1.0)),

@@ -4,9 +4,10 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 
 import pytest
-from processes.doomed import Unborn, endless, squared
+from processes.calls import Unborn, endless, squared
 
 from summaries.execution.processes import Processes, WorkerDiedError
 
@@ -42,7 +43,7 @@ def test_who_leaves_by_an_exception_ends_the_processes_at_once():
         with Processes(2) as pool:
             futures.extend(pool.submit(endless, None) for _ in range(5))
             while len(multiprocessing.active_children()) < 2:
-                pass
+                time.sleep(0.005)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 import pytest
-from processes.doomed import Counting, cubed, dies_at_7, squared
+from processes.calls import Counting, cubed, dies_at_7, squared
 
 from summaries.execution.processes import Processes
 from summaries.execution.tasks import Died, batches, in_threads, run_tasks, workers_of

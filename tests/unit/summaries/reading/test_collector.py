@@ -1,5 +1,6 @@
 """What one run's reader takes by the scanner, what it parses, and where the two change."""
 
+import functools
 import time
 
 import pytest
@@ -21,6 +22,13 @@ def scalar(tag, step, value=1.0):
     return frame(Event(step=step, wall_time=1.0, summary=summary).SerializeToString())
 
 
+@functools.cache
+def losses(count):
+    """The records of so many scalars, which take longer to make than to read."""
+    return [scalar("loss", step) for step in range(count)]
+
+
+@functools.cache
 def image_record(size):
     """A record of exactly so many bytes, with an image in it."""
 
@@ -51,7 +59,7 @@ def collected(path, engine, monkeypatch):
 def test_a_record_as_large_as_the_buffer_or_larger(tmp_path, monkeypatch, engine, size):
     before, after = 10, 20_000
     path = tmp_path / "a.tfevents"
-    records = [scalar("loss", step) for step in range(before + after)]
+    records = losses(before + after)
     path.write_bytes(b"".join((*records[:before], image_record(size), *records[before:])))
     collector, parsed = collected(path, engine, monkeypatch)
     assert collector.faults == []
@@ -67,12 +75,12 @@ def test_a_large_record_that_is_damaged(tmp_path, monkeypatch, engine):
     path = tmp_path / "a.tfevents"
     large = bytearray(image_record(2 * BUFFER_BYTES + 100))
     large[-1] ^= 1
-    records = [scalar("loss", step) for step in range(20_000)]
+    records = losses(20_010)
     path.write_bytes(b"".join((records[0], large, *records[1:])))
     collector, parsed = collected(path, engine, monkeypatch)
     (fault,) = collector.faults
     assert (fault.kind, fault.offset, fault.length) == ("damaged payload", len(records[0]), len(large))
-    assert collector.points.columns()[0].step.tolist() == [*range(20_000)]
+    assert collector.points.columns()[0].step.tolist() == [*range(20_010)]
     assert engine == "plain" or parsed < 5000
 
 
@@ -132,7 +140,7 @@ def test_session_starts_divide_scalars_and_items(tmp_path, engine):
 @needs_compiled
 def test_a_flipped_bit_has_few_records_read_plainly(tmp_path, monkeypatch):
     path, flips = tmp_path / "a.tfevents", 20
-    records = [scalar("loss", step) for step in range(20_000)]
+    records = losses(20_010)
     data = bytearray(b"".join(records))
     for i in range(flips):
         data[(i + 1) * len(data) // (flips + 2)] ^= 1

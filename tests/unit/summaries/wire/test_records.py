@@ -39,20 +39,30 @@ def test_frame(data, framed):
     assert frame(data) == framed
 
 
-@each_record
-@each_way
-def test_parse(data, framed, size):
-    assert parse(chunks_of(framed, size)) == [Record(0, data)]
+def pieces(data):
+    """Byte by byte; of the middle of what is long, more at once: there, a byte is like the one before."""
+    if len(data) < 1000:
+        return chunks_of(data, 1)
+    return [*chunks_of(data[:300], 1), *chunks_of(data[300:-300], 701), *chunks_of(data[-300:], 1)]
+
+
+each_cut = pytest.mark.parametrize("cut", [lambda data: [data], pieces], ids=["whole", "byte by byte"])
 
 
 @each_record
-@each_way
+@each_cut
+def test_parse(data, framed, cut):
+    assert parse(cut(framed)) == [Record(0, data)]
+
+
+@each_record
+@each_cut
 @pytest.mark.parametrize("trailing", [b"\x05", b"\0" * 11], ids=["a byte", "zeros"])
-def test_parse_with_trailing_data(data, framed, size, trailing):
+def test_parse_with_trailing_data(data, framed, cut, trailing):
     """What comes behind a record that is whole does not hold it up."""
     parser = RecordParser()
     items = []
-    for chunk in chunks_of(framed + trailing, size):
+    for chunk in cut(framed + trailing):
         parser.feed(chunk)
         items += one_by_one(parser.items())
     assert items == [Record(0, data)]

@@ -134,7 +134,7 @@ def test_close_flush_and_reopen_reach_the_runs_below(logdir):
     assert files == [[(1, "curves", 1.0)], [(2, "curves", 3.0)], [(3, "curves", 4.0)]]
 
 
-def test_thousands_of_curves_need_no_file_handles(tmp_path, logdir):
+def test_a_thousand_curves_need_no_file_handles(tmp_path, logdir):
     pytest.importorskip("resource", reason="needs a limit on open files, which this platform does not have")
     program = """
 import resource, sys
@@ -142,11 +142,11 @@ from summaries import SummaryWriter
 resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 with SummaryWriter(sys.argv[1]) as writer:
     for step in range(2):
-        writer.add_scalars("curves", {str(i): float(i) for i in range(5000)}, step)
+        writer.add_scalars("curves", {str(i): float(i) for i in range(1000)}, step)
 """
     run_script(tmp_path, program, logdir)
-    assert len(list(logdir.iterdir())) == 5001
-    assert scalars(*event_files(logdir / "curves_4999")) == [(0, "curves", 4999.0), (1, "curves", 4999.0)]
+    assert len(list(logdir.iterdir())) == 1001
+    assert scalars(*event_files(logdir / "curves_999")) == [(0, "curves", 999.0), (1, "curves", 999.0)]
 
 
 @pytest.mark.parametrize("deferred", [False, True])

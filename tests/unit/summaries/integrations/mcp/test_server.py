@@ -17,6 +17,7 @@ from summaries.integrations.mcp.bounded import MOST, NOTE
 
 mcp = pytest.importorskip("mcp")
 anyio = pytest.importorskip("anyio")
+pytest.importorskip("anyio.from_thread")
 
 RATES = (0.001, 0.01, 0.1)
 NORM = "gradients/global_norm"
@@ -56,17 +57,17 @@ def runs(tmp_path_factory):
     return root
 
 
-def ask(runs, conversation):
-    """What a conversation with a server of its own process returns."""
-
-    async def talk():
-        command = mcp.StdioServerParameters(
-            command=sys.executable, args=["-m", "summaries", "mcp", str(runs)], env={"PYTHONPATH": ":".join(sys.path)}
-        )
-        async with mcp.Client(command) as client:
-            return await conversation(client)
-
-    return anyio.run(talk)
+@pytest.fixture(scope="module")
+def ask(runs):
+    """conversation → what it returns: with a client of one server, in a process of its own, for all of them."""
+    command = mcp.StdioServerParameters(
+        command=sys.executable, args=["-m", "summaries", "mcp", str(runs)], env={"PYTHONPATH": ":".join(sys.path)}
+    )
+    with (
+        anyio.from_thread.start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(mcp.Client(command)) as client,
+    ):
+        yield lambda conversation: portal.call(conversation, client)
 
 
 async def said(client, tool, /, **asked):
@@ -134,17 +135,17 @@ QUESTIONS = [
 ]  # fmt: skip
 
 
-def test_thirty_questions(runs):
+def test_thirty_questions(ask):
     assert len(QUESTIONS) == 30
 
     async def all_of_them(client):
         return [await answer(client, tool, **asked) for _, tool, asked, _, _ in QUESTIONS]
 
-    for (question, _, _, found, expected), told in zip(QUESTIONS, ask(runs, all_of_them), strict=True):
+    for (question, _, _, found, expected), told in zip(QUESTIONS, ask(all_of_them), strict=True):
         assert found(told) == expected, question
 
 
-def test_a_picture_comes_as_it_is_stored(runs):
+def test_a_picture_comes_as_it_is_stored(runs, ask):
     async def picture(client):
         return await said(client, "image", run="odd", tag="picture", step=3), await said(
             client, "image", run="odd", tag="picture"
@@ -152,7 +153,7 @@ def test_a_picture_comes_as_it_is_stored(runs):
 
     import base64
 
-    [(text, image), (latest, _)] = ask(runs, picture)
+    [(text, image), (latest, _)] = ask(picture)
     assert (image.type, image.mime_type) == ("image", "image/png")
     assert base64.b64decode(image.data) == read_run(runs / "odd").images["picture"].at(3).encoded[0]
     told = json.loads(text.text)
@@ -160,11 +161,11 @@ def test_a_picture_comes_as_it_is_stored(runs):
     assert json.loads(latest.text)["step"] == 8
 
 
-def test_what_it_offers_is_read_only_and_said_to_be(runs):
+def test_what_it_offers_is_read_only_and_said_to_be(ask):
     async def tools(client):
         return (await client.list_tools()).tools, client.instructions
 
-    offered, instructions = ask(runs, tools)
+    offered, instructions = ask(tools)
     assert {tool.name for tool in offered} == {
         "list_runs", "describe_run", "findings", "explain_rule", "compare_tag", "compare_sweep", "curve", "image",
     }  # fmt: skip
@@ -201,8 +202,8 @@ def test_what_cannot_be_answered_is_said(runs, tool, asked, told):
     assert result.content[0].text == f"Error executing tool {tool}: {told}"
 
 
-def test_a_rule_is_explained(runs):
+def test_a_rule_is_explained(ask):
     async def rule(client):
         return await said(client, "explain_rule", code="GL304")
 
-    assert "## Thresholds" in ask(runs, rule)[0].text
+    assert "## Thresholds" in ask(rule)[0].text

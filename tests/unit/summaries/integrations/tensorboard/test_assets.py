@@ -1,5 +1,6 @@
 """The page's files: only listed ones are given, and what they import is among them."""
 
+import json
 import posixpath
 import re
 import shutil
@@ -45,13 +46,27 @@ def test_uplot_is_a_module_here():
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_modules_parse_and_make_no_markup(name):
+def test_modules_make_no_markup(name):
     assert text(name).startswith("// ")
     assert max(map(len, text(name).split("\n"))) <= 120
     made = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|\bon\w+="
     assert re.findall(made, text(name)) == []
+
+
+PARSE = """
+const vm = require("node:vm");
+const files = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+for (const [identifier, text] of Object.entries(files)) new vm.SourceTextModule(text, { identifier });
+"""
+
+
+def test_modules_parse():
+    """All in one process, which takes longer to start than to parse."""
     if node := shutil.which("node"):  # without it, Chromium parses them in tests/browser
-        subprocess.run([node, "--check", "--input-type=module"], input=text(name), text=True, check=True)
+        files = json.dumps({name: text(name) for name in OWN})
+        command = [node, "--experimental-vm-modules", "--no-warnings", "-e", PARSE]
+        done = subprocess.run(command, input=files, text=True, capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_only_our_own_pages_of_rules_are_parsed_as_markup():
