@@ -1,7 +1,7 @@
 """What each reader makes of an event file, as text: of one reader in a process of its own, or of all of them here.
 
-As a program: for each line of an engine, a reader and a path, with tabs between, it prints the digest of what that reader
-makes of the file, in a process that has read nothing before: a copy of one that has only imported.
+As a program: for each line of an engine, a reader and a path, with tabs between, it prints the digest of what that
+reader makes of the file, in a process that has read nothing before: a copy of one that has only imported.
 """
 
 import hashlib

@@ -88,7 +88,7 @@ def expect_format_error_at_most(read):
     assert fault is None or (fault.path and fault.offset >= 0 and fault.length >= 0)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=150)  # of up to six messages each
 @given(st.lists(mutated(), min_size=1, max_size=6))
 @example([broken({"meta_graph_def": b"\x0c"})])
 @example([broken({"meta_graph_def": b"\x12\x05ab"})])
@@ -100,7 +100,7 @@ def test_whatever_is_decoded_only_format_errors_are_raised(tmp_path_factory, dat
         decode_everything(read_run(path, engine=engine))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=150)  # of up to six messages each
 @given(st.lists(mutated(), min_size=1, max_size=6))
 @example([ZERO_TIME + b"\x7a\x00"])  # a wall time of zero, and a field that no Event has
 @example([ZERO_TIME])
