@@ -1,8 +1,9 @@
-"""What a run states of its hyperparameters, and where: in its name, the hparams dashboard, a text, or a file beside it.
+"""What a run states of its hyperparameters, and where: in the hparams dashboard, its name, a text, or a file beside it.
 
-    lr=0.1_seed=3   >   _hparams_/…   >   text `config`   >   hparams.yaml, args.json, …
+    _hparams_/…   >   lr=0.1_seed=3   >   text `config`   >   hparams.yaml, args.json, …
 
-Everybody asks here: tables, `compare` and `reduce`. What stands further left goes before what stands further right.
+Everybody asks here: tables, `compare` and `reduce`. What stands further left goes before what stands further right: a
+name may round a value, or be changed where another run has the same.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Stated(NamedTuple):
 
 
 def stated(name: str, run: Run) -> dict[str, Stated]:
-    """The hyperparameters of a run: name → `Stated`, those of its name first.
+    """The hyperparameters of a run: name → `Stated`, those of the hparams dashboard first.
 
     Numbers are floats, lists JSON text; of nested mappings, names are joined by dots: `optimizer.lr`. Nothing is
     evaluated: what is neither JSON nor plain YAML, a tagged object for example, is left out.
@@ -64,7 +65,7 @@ def stated(name: str, run: Run) -> dict[str, Stated]:
 
 
 def configuration(name: str, run: Run, by: Collection[str] = ()) -> dict[str, Value]:
-    """The hyperparameters by which a run is grouped: those of its name and of the hparams dashboard.
+    """The hyperparameters by which a run is grouped: those of the hparams dashboard and of its name.
 
     Files and texts state everything, such as directories and times, in which all runs differ. So of these, only what
     is asked for is added.
@@ -118,8 +119,8 @@ def parsed(text: str) -> dict[str, Value]:
 
 def _purposely(name: str, run: Run) -> Iterator[tuple[str, dict[str, Value]]]:
     """Where somebody said what matters: (source, values), the first goes before the others."""
-    yield "name", from_name(name)
     yield "hparams", run.hparams
+    yield "name", from_name(name)
 
 
 def _incidentally(run: Run) -> Iterator[tuple[str, dict[str, Value]]]:

@@ -1,8 +1,9 @@
 """Many labelled runs audited side by side, as the audit of a directory of small runs is: in two thirds of the time.
 
 `PYTHONPATH=tests python -m labelled.side_by_side` audits each kind of run in `healthy.py` and `faults.py` at all seeds
-of all sizes. Tests take each seed at every second size. That is sixty runs of a kind: a rule that is wrong in one of
-twenty is wrong in one of them, in 95 of 100 cases. Twice as many take twice as long, and would show little more.
+of all sizes. Tests take each seed at every second size. That is fifty to sixty runs of a kind: a rule that is wrong in
+one of twenty is wrong in one of them, in 93 of 100 cases or more. Twice as many take twice as long, and would show
+little more.
 """
 
 import sys

@@ -151,7 +151,9 @@ def _items(run: str, table: pa.Table, left_out: LeftOut) -> Iterator[Item]:
                 left_out["times beyond the year 9999"] += len(rows)
                 continue
             pairs = zip(rows["attribute_path"].to_pylist(), values, strict=True)
-            facts |= {name: value if isinstance(value, (bool, str)) else _fact(value) for name, value in pairs}
+            # A run has a null for each attribute that only another run has.
+            stated = ((name, value) for name, value in pairs if value is not None)
+            facts |= {name: value if isinstance(value, (bool, str)) else _fact(value) for name, value in stated}
         else:
             yield from _media(run, kind, rows, left_out)
     yield Facts(run, facts, {})

@@ -58,7 +58,7 @@ def test_each_source_is_named_and_the_first_that_states_a_value_stands(tmp_path)
     )
     found = stated("a/lr=1_seed=3", run)
     assert {name: tuple(value) for name, value in found.items()} == {
-        "lr": (1.0, "name"),
+        "lr": (2.0, "hparams"),
         "seed": (3.0, "name"),
         "board": (True, "hparams"),
         "text": (1.0, "config"),

@@ -9,7 +9,7 @@ import pytest
 from summaries.tools.formats import parquet_file
 from summaries.tools.formats.neptune import read_neptune
 from summaries.tools.formats.parquet_file import read_parquet
-from summaries.tools.formats.points import LeftOut, PointBatch
+from summaries.tools.formats.points import Facts, LeftOut, PointBatch
 
 pytest.importorskip("pyarrow", reason="an extra")
 NAN = np.nan
@@ -109,3 +109,17 @@ def test_runs_of_two_neptune_projects_that_have_one_id(tmp_path):
         }).to_parquet(tmp_path / f"{i}_part_0.parquet")  # fmt: skip
     batches = [item for item in read_neptune(str(tmp_path), LeftOut()) if isinstance(item, PointBatch)]
     assert [(one.run, one.value.tolist()) for one in batches] == [("r", [0.0]), ("r-lab/b", [1.0])]
+
+
+def test_what_a_neptune_run_lacks_is_no_text(tmp_path):
+    """The exporter writes a null for each attribute of the other runs, perhaps of another type than the run's own."""
+    pd.DataFrame({
+        "project_id": "lab/a", "run_id": ["r", "r", "s"], "attribute_path": ["lr", "lr", "lr"],
+        "attribute_type": ["float", "string", "string"], "step": [None] * 3,
+        "timestamp": pd.to_datetime([None] * 3, unit="s", utc=True), "float_value": [0.1, None, None],
+        "string_value": pd.array([None, None, "cosine"], "string"),
+    }).to_parquet(tmp_path / "a_part_0.parquet")  # fmt: skip
+    facts = {
+        item.run: item.hyperparameters for item in read_neptune(str(tmp_path), LeftOut()) if isinstance(item, Facts)
+    }
+    assert facts == {"r": {"lr": 0.1}, "s": {"lr": "cosine"}}
