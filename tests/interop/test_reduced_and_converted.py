@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -88,6 +89,8 @@ def kills(work):
         assert (said, status) == (b"", 0)
         return
     try:
+        os.close(looks)
+        os.close(tells)  # so that it hears when the test has failed
 
         def killed_before(original):
             def function(*arguments, **options):
@@ -128,12 +131,13 @@ def test_a_kill_leaves_all_or_nothing(runs, tmp_path, target, work):
     there = tmp_path / "new" / target
     there.parent.mkdir()
     calls, was_there = 0, False
-    for _ in kills(lambda: work(runs, there)):
-        calls += 1
-        assert not was_there or there.exists()
-        was_there = there.exists()
-        assert not was_there or complete(there)
-        assert {path: path.read_bytes() for path in before} == before
+    with closing(kills(lambda: work(runs, there))) as killed:
+        for _ in killed:
+            calls += 1
+            assert not was_there or there.exists()
+            was_there = there.exists()
+            assert not was_there or complete(there)
+            assert {path: path.read_bytes() for path in before} == before
     assert calls > 2
     assert complete(there)
 
