@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.tools.formats.points import PointBatch, is_step
+from summaries.tools.formats.points import EXACT, PointBatch, is_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,7 +17,6 @@ __all__ = ["Gatherer", "name_apart"]
 
 _POINTS = 1 << 17  # in a batch
 _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # as JSON has no such numbers
-_EXACT = 1 << 53  # integers up to this are floats, too
 
 
 class Gatherer:
@@ -76,7 +75,7 @@ class Gatherer:
 
     def _number(self, tag: str, value: object) -> float | None:
         if isinstance(value, int):
-            if not -_EXACT <= value <= _EXACT:
+            if not -EXACT <= value <= EXACT:
                 self._left_out[f"digits of integers of {tag!r} beyond float64"] += 1
             try:
                 return float(value)

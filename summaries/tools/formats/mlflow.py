@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summaries.storage.plain import create_text, files_below, is_directory, text_below
-from summaries.tools.formats.points import ROW, STEPS, Facts, PointBatch
+from summaries.tools.formats.points import EXACT, ROW, STEPS, Facts, PointBatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,7 +39,6 @@ _META, _METRICS, _PARAMS, _TAGS = "meta.yaml", "metrics", "params", "tags"
 _RUN_NAME, _NOTE = "mlflow.runName", "mlflow.note.content"
 _FEWEST_FIELDS = 2  # in a line of a metric: older stores have no step
 _OTHER_SPACES = "\t\r\v\f\x1c\x1d\x1e\x1f"  # of ASCII
-_EXACT = 1 << 53  # integers up to this are floats, too
 _UNFIT = re.compile(r"[^\w\-. :/]", re.ASCII)  # in names
 _MOST_CHARACTERS = 250
 _FINISHED, _LOCAL = 3, 4  # MLflow's RunStatus and SourceType
@@ -141,7 +140,7 @@ def _plain_metric(text: str, lines: list[str]) -> NDArray[np.void] | None:
         )
     except (ValueError, OverflowError):
         return None
-    if np.abs(milliseconds).max(initial=0) > _EXACT:
+    if np.abs(milliseconds).max(initial=0) > EXACT:
         return None
     rows["step"], rows["wall_time"], rows["value"] = step, milliseconds / 1000, value
     return rows

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Cells = Sequence[object] | NDArray[np.generic]
 
 __all__ = [
+    "EXACT",
     "ROW",
     "STEPS",
     "Facts",
@@ -89,6 +90,9 @@ Item = PointBatch | Facts | Media
 
 ROW = np.dtype([("step", np.int64), ("wall_time", np.float64), ("value", np.float64)])
 """A point without its tag."""
+
+EXACT = 1 << 53
+"""Integers up to this are floats, too."""
 
 STEPS = range(-(2**63), 2**63)
 """What a step can be: an int64."""
