@@ -6,13 +6,18 @@ training.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import sys
 import warnings
+import weakref
+from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import summaries  # its messages take long to import: they are imported when they are first used
+from optim.telemetry.arriving import Arriving, numbers_of
+from optim.telemetry.endings import call_at_unusual_end, forget
 from optim.telemetry.measuring import NothingToMeasureError
 from optim.telemetry.monitor import GradientMonitor
 from summaries import EventFileWriter, SummaryWriter
@@ -25,6 +30,8 @@ if TYPE_CHECKING:
     from optim.telemetry.report import StepReport
 
 __all__ = ["Logging", "numbers_in", "rank"]
+
+_MOST_UNLOGGED = 8  # steps: they keep what they were measured by
 
 
 def rank() -> int:
@@ -48,6 +55,7 @@ class Logging:
 
     Attributes:
         writer: on rank 0, where it logs; None on the others.
+        report: the report of the last step that was logged, or None.
 
     Raises:
         TypeError, ValueError: as GradientMonitor does; nothing has been created then.
@@ -57,6 +65,8 @@ class Logging:
         if isinstance(options.get("variables"), Iterator):
             options["variables"] = list(options["variables"])  # it is needed twice
         GradientMonitor(None, **options)  # checks them
+        self.report: StepReport | None = None
+        self._unlogged: deque[tuple[Observation, Any]] = deque()  # steps and losses whose numbers are on their way
         number = rank()
         self._own: list[EventFileWriter] = []
         writer = where if isinstance(where, EventFileWriter) and number == 0 else None
@@ -69,8 +79,11 @@ class Logging:
             of_rank = SummaryWriter(f"{logdir!s}/rank={number}")
             self._own.append(of_rank)
         self.writer = writer
-        self._monitor = GradientMonitor(writer, rank_writer=of_rank, **options)
         self._has_recorder = options.get("keep_last") is not None
+        if self._has_recorder:
+            call_at_unusual_end(self._log_all)  # before the recorder writes what it keeps
+        self._monitor = GradientMonitor(writer, rank_writer=of_rank, **options)
+        self._at_exit: Callable[[], None] | None = None
         self._warned: set[str] = set()
 
     def measure(self, step: int, *arguments: Any, **named: Any) -> Observation | None:
@@ -80,10 +93,34 @@ class Logging:
         )
         return observed
 
-    def log(self, observation: Observation, loss: Any = None) -> StepReport:
-        """As `GradientMonitor.log`."""
-        report: StepReport | None = self._write(lambda: self._monitor.log(observation, loss))
-        return observation.report() if report is None else report
+    def needs_arrays(self, step: int) -> bool:
+        """As `GradientMonitor.needs_arrays`."""
+        return self._monitor.needs_arrays(step)
+
+    def log(self, observation: Observation, loss: Any = None) -> None:
+        """As `GradientMonitor.log`, once all numbers are there: on a GPU, no step waits for them."""
+        if observation.detailed and getattr(loss, "is_cuda", False) and not hasattr(loss, "full_tensor"):
+            loss = numbers_of([loss.detach().reshape(())]) if loss.numel() == 1 else loss
+        self._unlogged.append((observation, loss))
+        self._log_first(at_most=_MOST_UNLOGGED)
+        if self._unlogged and self._at_exit is None:
+            self._at_exit = _calling(self)
+            atexit.register(self._at_exit)
+
+    def _log_first(self, *, at_most: int) -> None:
+        """Log the steps whose numbers are there, in their order; wait for the first ones until so many are left."""
+        while self._unlogged and (len(self._unlogged) > at_most or all(map(_has_arrived, self._unlogged[0]))):
+            observation, loss = self._unlogged.popleft()
+            self._log(observation, loss.value()[0] if isinstance(loss, Arriving) else loss)
+
+    def _log(self, observation: Observation, loss: Any) -> None:
+        if self.survive(observation.found.value, "gradients cannot be measured") is None:
+            return
+        report = self._write(lambda: self._monitor.log(observation, loss))
+        self.report = observation.report() if report is None else report
+
+    def _log_all(self, _: str = "") -> None:
+        self._log_first(at_most=0)
 
     def scalars(self, values: Mapping[str, Any], step: int) -> None:
         """Log numbers beside the gradients, on the rank that writes.
@@ -124,11 +161,16 @@ class Logging:
 
     def dump(self, reason: str) -> None:
         """Write what the flight recorder keeps, if there is one."""
+        self._log_all()
         if self._has_recorder:
             self._write(lambda: self._monitor.dump(reason))
 
     def close(self) -> None:
         """Close the monitor and the writers that were made for it."""
+        self._log_all()
+        if self._at_exit is not None:
+            atexit.unregister(self._at_exit)
+        forget(self._log_all)
         self._write(self._monitor.close)
         for writer in self._own:
             self._write(writer.close)
@@ -153,6 +195,21 @@ class Logging:
 
     def _write(self, write: Callable[[], Any]) -> Any:
         return self.survive(write, "gradients cannot be logged", OSError)
+
+
+def _has_arrived(value: Any) -> bool:
+    return bool(getattr(value, "has_arrived", True))
+
+
+def _calling(logging: Logging) -> Callable[[], None]:
+    """What logs the last steps at the end of the process, if nobody has closed this; it does not keep it alive."""
+    reference = weakref.ref(logging)
+
+    def call() -> None:
+        if (alive := reference()) is not None:
+            alive._log_all()  # noqa: SLF001 - it is this module's
+
+    return call
 
 
 def numbers_in(values: Mapping[str, Any], prefix: str = "") -> dict[str, float]:

@@ -55,6 +55,7 @@ class Selected:
         self.model = model
         self._optimizer = weakref.ref(optimizer)
         self._count = 0  # of the parameters that the optimizer had when it was last asked
+        self._named: list[tuple[str, Any]] = []  # the search for names takes as long as a small step
         self._known: dict[int, Any] = {}
         self._complex: set[str] = set()
         if not self.parameters() and not self._complex:
@@ -72,14 +73,15 @@ class Selected:
             self._count = count
             trained = {id(parameter) for group in groups for parameter in group["params"]}
             common = [(name, parameter) for name, parameter in named_parameters(self.model) if id(parameter) in trained]
-            self._known = {id(parameter): parameter for _, parameter in common if not parameter.is_complex()}
+            self._named = [(name, parameter) for name, parameter in common if not parameter.is_complex()]
+            self._known = {id(parameter): parameter for _, parameter in self._named}
             self._tell_complex({name for name, parameter in common if parameter.is_complex()})
         return self._known
 
     def named_parameters(self) -> Iterator[tuple[str, Any]]:
         """(name, parameter) for each."""
-        known = self.parameters()
-        return ((name, parameter) for name, parameter in named_parameters(self.model) if id(parameter) in known)
+        self.parameters()
+        return iter(self._named)
 
     def modules(self) -> Iterable[Any]:
         """All modules of the model."""

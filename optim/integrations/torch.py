@@ -17,12 +17,13 @@ first group; norms and zeros of each parameter's gradient, the norms of its weig
 and their ratio (after the step, if a closure computes the gradients). The loss, if the loop gives it to
 `hook.loss(loss)`; what it gives to `hook.log(name, value)`. Mistakes in the loop itself, once each, as a
 `WiringWarning`: see the audit's rules GL701 to GL751.
+
+On CUDA no step waits for these numbers: it is written once they have come, mostly while the next one is made.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,7 @@ from optim.integrations.selected import Selected
 from optim.integrations.torch_clip_hooks import unwatch, watch
 from optim.integrations.torch_peers import Peers
 from optim.integrations.torch_updates import StepWatch
+from optim.wiring.calls import caller, has_closure
 from optim.wiring.mistake import Mistake
 from optim.wiring.versions import is_same
 
@@ -119,11 +121,7 @@ def check(model: torch.nn.Module, *optimizers: torch.optim.Optimizer) -> list[Mi
 
 
 class GradientHook:
-    """What `attach` returns.
-
-    Attributes:
-        report: the report of the last step that was logged, or None.
-    """
+    """What `attach` returns; `logging` is what it logs through."""
 
     def __init__(
         self,
@@ -135,9 +133,8 @@ class GradientHook:
         peers: Peers,
         global_norm: Callable[[], Any] | None,
     ) -> None:
-        self.report: StepReport | None = None
         self._optimizer = weakref.ref(optimizer)
-        self._logging, self._selected, self._clip_norm, self._step = logging, selected, clip_norm, step
+        self.logging, self._selected, self._clip_norm, self._step = logging, selected, clip_norm, step
         self._peers, self._global_norm, self._count = peers, global_norm, 0
         self._losses: list[Any] = []  # of the coming step
         self._assigned: Any = None  # what `loss` is, if it was assigned
@@ -147,6 +144,7 @@ class GradientHook:
         self._inner = 0  # steps within it
         self._observed: Observation | None = None  # of the coming step
         self._origin = ""  # "clip" if it was made before a clipping, "late" if of gradients that a step had used, or ""
+        self._takes: float | None = None  # the bound of a clipping whose own norm is enough
         self._left: list[Version] | None = None  # the state of the gradients after the last clipping, `observe` or step
         self._warned: set[str] = set()
         self._handles = [
@@ -211,17 +209,17 @@ class GradientHook:
         Raises:
             TypeError: the value is not a number.
         """
-        self._logging.scalars({name: value}, self._number() if step is None else step)
+        self.logging.scalars({name: value}, self._number() if step is None else step)
 
     @property
-    def logging(self) -> Logging:
-        """What it logs through."""
-        return self._logging
+    def report(self) -> StepReport | None:
+        """The report of the last step that was logged, or None; on CUDA it is a step or two behind."""
+        return self.logging.report
 
     def dump(self, reason: str) -> None:
         """Write what the flight recorder keeps, if there is one."""
         self._finish()
-        self._logging.dump(reason)
+        self.logging.dump(reason)
 
     def remove(self) -> None:
         """Take the hook off the optimizer, and close the writers that were made for it."""
@@ -232,7 +230,7 @@ class GradientHook:
         self._peers.leave()
         self._finish()
         self._checks.remove()
-        self._logging.close()
+        self.logging.close()
 
     def before_clipping(self, parameters: list[Any], bound: float, order: float) -> bool:
         """Measure gradients that are about to be clipped, unless they were before an earlier clipping."""
@@ -250,12 +248,21 @@ class GradientHook:
         if same and self._observed is not None:
             self._tighten(bound if applies else None)
         else:
-            self._observed = self._measured(bound if applies else None)
+            self._takes = bound if applies and self._may_take_norm(parameters[0]) else None
+            self._observed = self._measured(bound if applies else None) if self._takes is None else None
             self._origin = "late" if same else "clip"
         return True
 
-    def after_clipping(self) -> None:
-        """Remember what the clipping left."""
+    def _may_take_norm(self, parameter: Any) -> bool:
+        """Whether the clipping's own norm is enough: on a GPU, if nothing else of the coming step is needed."""
+        known = self._global_norm is None and parameter.is_cuda and not hasattr(parameter, "to_local")
+        return known and not self.logging.needs_arrays(self._coming())
+
+    def after_clipping(self, norm: Any) -> None:
+        """Remember what the clipping left, and what it has found if that is enough."""
+        if self._takes is not None and isinstance(norm, torch.Tensor):
+            self._observed = self._measured(self._takes, norm=norm)
+        self._takes = None
         self._left = self._selected.state()
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
@@ -265,13 +272,14 @@ class GradientHook:
             return
         self._finish()  # of a step that raised
         calling = torch.optim.Optimizer.step.__code__.co_filename  # it has what calls the hooks and the step
-        self._outer, self._inner = _found(lambda frame: frame.f_code.co_filename == calling), 0
-        has_closure = _has_closure(arguments, named)
-        if not has_closure:
+        self._outer, self._inner = caller(lambda frame: frame.f_code.co_filename == calling), 0
+        closure = has_closure(arguments, named)
+        if not closure:
             self._settle(optimizer)
-        if has_closure or (self._made is not None and self._made[0].detailed):
-            self._moving = self._logging.survive(
-                lambda: StepWatch(optimizer, self._selected, has_closure=has_closure), "updates cannot be measured"
+        if closure or (self._made is not None and self._made[0].detailed):
+            self._moving = self.logging.survive(
+                lambda: StepWatch(optimizer, self._selected, has_closure=closure),
+                "updates cannot be measured",
             )
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
@@ -280,7 +288,7 @@ class GradientHook:
             self._inner -= 1
             return
         self._outer = None
-        if _has_closure(arguments, named):
+        if has_closure(arguments, named):
             self._settle(optimizer)
         self._finish(moved=True)
         self._left = self._selected.state()
@@ -288,7 +296,7 @@ class GradientHook:
     def _is_within_step(self) -> bool:
         """Whether the step whose hooks were called last is still being made, and has not raised."""
         outer = self._outer
-        return outer is not None and _found(lambda frame: frame is outer) is not None
+        return outer is not None and caller(lambda frame: frame is outer) is not None
 
     def _settle(self, optimizer: Any) -> None:
         """Decide what is logged of the step that is being made."""
@@ -298,7 +306,8 @@ class GradientHook:
         if observed is None:
             observed = self._unseen(optimizer)
         losses, self._losses, self._assigned = self._losses, [], None
-        if observed is not None and observed.measured.nonfinite and float(getattr(optimizer, "found_inf", None) or 0.0):
+        found_inf = getattr(optimizer, "found_inf", None)
+        if observed is not None and found_inf is not None and observed.measured.nonfinite and float(found_inf):
             return  # GradScaler has a fused optimizer skip this step itself
         self._count += 1
         if observed is not None:
@@ -311,9 +320,9 @@ class GradientHook:
             return
         observed, loss = made
         if moving is not None and moved:
-            added = self._logging.survive(lambda: moving.added_to(observed), "updates cannot be measured")
+            added = self.logging.survive(lambda: moving.added_to(observed), "updates cannot be measured")
             observed = observed if added is None else added
-        self.report = self._logging.log(observed, loss)
+        self.logging.log(observed, loss)
 
     def _unseen(self, optimizer: Any) -> Observation | None:
         """Of gradients that nobody has clipped, or that somebody has without being noticed."""
@@ -326,17 +335,21 @@ class GradientHook:
             )
         return observed
 
-    def _measured(self, bound: float | None, scale: Any = 1.0) -> Observation | None:
-        if self._logging.survive(self._peers.answer, "hooks of other ranks cannot be asked") is False:
+    def _coming(self) -> int:
+        """The number of the coming step."""
+        return self._count + 1 if self._step is None else self._step()
+
+    def _measured(self, bound: float | None, scale: Any = 1.0, norm: Any = None) -> Observation | None:
+        if self.logging.survive(self._peers.answer, "hooks of other ranks cannot be asked") is False:
             return None
         optimizer = self._optimizer()
-        observed = self._logging.measure(
-            self._count + 1 if self._step is None else self._step(),
+        observed = self.logging.measure(
+            self._coming(),
             self._selected,
             clip_norm=bound,
             learning_rate=None if optimizer is None else optimizer.param_groups[0]["lr"],
             scale=scale,
-            global_norm=None if self._global_norm is None else self._global_norm(),
+            global_norm=norm if self._global_norm is None else self._global_norm(),
         )
         return self._peers.completed(observed)
 
@@ -362,7 +375,7 @@ class GradientHook:
     def _tell_mistake(self, mistake: Mistake) -> None:
         """Warn of a mistake in the loop on one rank, and write it for the audit."""
         if rank() == 0:
-            self._logging.text(f"wiring/{mistake.name}", mistake.message, mistake.step)
+            self.logging.text(f"wiring/{mistake.name}", mistake.message, mistake.step)
             warnings.warn(f"step {mistake.step}: {mistake.message} [{mistake.code}]", WiringWarning, stacklevel=6)
 
     def _tell_difference(self, which: ClippedParameters) -> None:
@@ -381,19 +394,6 @@ class GradientHook:
             warnings.warn(f"{reason}, so gradients/clipped and its like are not logged", stacklevel=5)
 
 
-def _found(wanted: Callable[[FrameType], bool]) -> FrameType | None:
-    """The innermost of the functions that led here, for which this is true."""
-    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - it is public in all but its name
-    while frame is not None and not wanted(frame):
-        frame = frame.f_back
-    return frame
-
-
 def _mean(losses: list[Any]) -> Any:
     """None of none; of several on one device, there."""
     return losses[0] if len(losses) == 1 else sum(losses) / len(losses) if losses else None
-
-
-def _has_closure(arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:
-    """Whether the gradients are computed within the step; the first argument is the optimizer."""
-    return any(callable(argument) for argument in (*arguments[1:], named.get("closure")))

@@ -38,8 +38,12 @@ class Watcher(Protocol):
             order: of the norm; NaN if only values are clipped.
         """
 
-    def after_clipping(self) -> None:
-        """Look at them again, if they do."""
+    def after_clipping(self, norm: Any) -> None:
+        """Look at them again, if they do.
+
+        Args:
+            norm: the norm of all of them before, if the function tells it or was told.
+        """
 
 
 _watchers: list[weakref.ref[Watcher]] = []  # in order: on every rank the same one measures first
@@ -113,13 +117,14 @@ def _watched(original: Callable[..., Any]) -> Callable[..., Any]:
         )
         watchers = [watcher for reference in list(_watchers) if (watcher := reference()) is not None]
         concerned = [watcher for watcher in watchers if watcher.before_clipping(parameters, bound, order)]
-        _inside.clipping = True
+        _inside.clipping, result = True, None
         try:
-            return original(**call_arguments)
+            result = original(**call_arguments)
+            return result
         finally:
             _inside.clipping = False
             for watcher in concerned:
-                watcher.after_clipping()
+                watcher.after_clipping(call_arguments.get("total_norm", result))
 
     uncompiled: Callable[..., Any] = torch.compiler.disable(clip)
     return uncompiled

@@ -26,6 +26,7 @@ import torch
 from torch import distributed
 
 from optim.integrations.ranks import rank
+from optim.telemetry.arriving import Arriving
 from optim.telemetry.shards import flat_groups
 from optim.wiring.versions import local_part
 
@@ -74,7 +75,8 @@ class Peers:
         if self._group is not None:
             return self._summed(observation)
         if self._partial and observation is not None:
-            return observation._replace(measured=observation.measured._replace(norm=None, nonfinite=None))
+            partial = observation.found.then(lambda measured: measured._replace(norm=None, nonfinite=None))
+            return observation._replace(found=partial)
         return observation
 
     def leave(self) -> None:
@@ -94,7 +96,7 @@ class Peers:
         measured: Measured = observation.measured
         if known:
             measured = measured._replace(norm=math.sqrt(squares), nonfinite=int(nonfinite))
-        return observation._replace(measured=measured)
+        return observation._replace(found=Arriving.of(measured))
 
     def _ask(self) -> None:
         parameters = dict(self._selected.named_parameters())

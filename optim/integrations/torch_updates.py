@@ -17,18 +17,19 @@ sparse gradient, the rows that it names are the sample, and all others are taken
 from __future__ import annotations
 
 import math
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 
 from optim.kernels.stats import ARRAY_WIDTH, SQUARES
+from optim.telemetry.arriving import Arriving, numbers_of
 from optim.telemetry.shards import flat_groups, local_parts, over_all_ranks
 from optim.wiring.versions import local_part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -62,16 +63,28 @@ class StepWatch:
 
     def added_to(self, observation: Observation) -> Observation:
         """The observation of this step, with the norms of its updates: of whole tensors, whatever shards them."""
-        parameters, squares = self._parameters, np.zeros(len(self._parameters))
-        _add_known(squares, self._optimizer, list(parameters.values()), self._known)
-        self._samples.add_squares(squares)
-        whole = squares
-        _, shards = local_parts(list(parameters.values()), flat_groups(self._selected, parameters))
-        if shards:
-            table = np.zeros((len(squares), ARRAY_WIDTH))
-            table[:, SQUARES] = squares
-            whole = over_all_ranks(table, shards, largest=False)[:, SQUARES]
-        return observation.with_updates(*(dict(zip(parameters, each, strict=True)) for each in (whole, squares)))
+        names, parameters = list(self._parameters), list(self._parameters.values())
+        known, sampled = _known(self._optimizer, parameters, self._known), self._samples.squares()
+
+        def local() -> Squares:
+            squares = np.zeros(len(parameters))
+            for members, found in (known, *sampled):
+                squares[members] = found.value()
+            return squares
+
+        def whole() -> tuple[Mapping[str, float], Mapping[str, float]]:
+            squares = everywhere = local()
+            if shards:
+                table = np.zeros((len(squares), ARRAY_WIDTH))
+                table[:, SQUARES] = squares
+                everywhere = over_all_ranks(table, shards, largest=False)[:, SQUARES]
+            return dict(zip(names, everywhere, strict=True)), dict(zip(names, squares, strict=True))
+
+        _, shards = local_parts(parameters, flat_groups(self._selected, self._parameters))
+        found = Arriving([found for _, found in (known, *sampled)], whole)
+        if shards or found.has_arrived:
+            found.value()  # of shards now, as the other ranks do
+        return observation.with_updates(found)
 
 
 def _exactly_known(optimizer: Any, parameters: Sequence[Any]) -> list[int]:
@@ -96,8 +109,8 @@ def _is_plain(parameter: Any) -> bool:
     return parameter.dtype.itemsize >= torch.float32.itemsize and (gradient is None or not gradient.is_sparse)
 
 
-def _add_known(squares: Squares, optimizer: Any, parameters: Sequence[Any], known: Iterable[int]) -> None:
-    """Fill in the squares of SGD's updates, after the step."""
+def _known(optimizer: Any, parameters: Sequence[Any], known: Iterable[int]) -> tuple[list[int], Arriving[Squares]]:
+    """Which of the parameters SGD has changed, and the squares of its updates, after the step."""
     groups = {id(parameter): group for group in optimizer.param_groups for parameter in group["params"]}
     added: dict[int, Any] = {}
     factors = []
@@ -107,7 +120,19 @@ def _add_known(squares: Squares, optimizer: Any, parameters: Sequence[Any], know
         if tensor is not None:  # FSDP1 may give this rank no gradient
             added[i] = local_part(tensor.detach())
             factors.append(float(group["lr"]))  # a fused step leaves the gradient as it has unscaled it
-    squares[list(added)] = (_norms(list(added.values())) * factors) ** 2
+    return list(added), _norms(list(added.values())).then(lambda norms: (norms * factors) ** 2)
+
+
+class _View(NamedTuple):
+    """Some elements of a parameter, in its memory.
+
+    Attributes:
+        elements: one dimension.
+        share: how many of all elements they are.
+    """
+
+    elements: Any
+    share: float
 
 
 class _Samples:
@@ -115,37 +140,49 @@ class _Samples:
 
     def __init__(self, parameters: Sequence[Any], known: Iterable[int]) -> None:
         self._parameters = parameters
+        self._views: dict[int, _View] = {}  # by the indices of parameters
         self._rows: dict[int, Any] = {}  # of parameters with sparse gradients
         self._kinds: dict[Any, list[int]] = {}  # the indices of parameters whose elements can be joined
         for i in set(range(len(parameters))).difference(known):
-            part, gradient = local_part(parameters[i].detach()), parameters[i].grad
+            parameter, gradient = parameters[i], parameters[i].grad
             if gradient is not None and gradient.is_sparse:
                 self._rows[i] = gradient.coalesce().indices()[0]
-            if part.numel():
-                self._kinds.setdefault((part.dtype, part.device), []).append(i)
-        self._before = [self._joined(members)[0] for members in self._kinds.values()]
+            if local_part(parameter).numel():
+                self._kinds.setdefault((parameter.dtype, parameter.device), []).append(i)
+        self._before = [torch.cat([self._view(i).elements for i in members]) for members in self._kinds.values()]
 
-    def add_squares(self, squares: Squares) -> None:
-        """Fill in the squares of the differences, which are taken to be as large in all other elements."""
+    def squares(self) -> list[tuple[list[int], Arriving[Squares]]]:
+        """The squares of the differences, which are taken to be as large in all other elements."""
+        found = []
         for members, before in zip(self._kinds.values(), self._before, strict=True):
-            after, counts = self._joined(members)
-            shares = [
-                1.0 if i in self._rows else count / local_part(self._parameters[i]).numel()
-                for i, count in zip(members, counts, strict=True)
-            ]
-            squares[members] = _norms((_wide(after) - _wide(before)).split(counts)) ** 2 / shares
+            views = [self._view(i) for i in members]
+            added = _wide(torch.cat([view.elements for view in views])) - _wide(before)
+            norms = _norms(added.split([view.elements.numel() for view in views]))
+            found.append((members, norms.then(partial(_squares_of, shares=[view.share for view in views]))))
+        return found
 
-    def _joined(self, members: Sequence[int]) -> tuple[Any, list[int]]:
-        """The samples of these parameters as they are now, one after the other, and the number of elements of each."""
-        parts = [self._sample(i) for i in members]
-        return torch.cat(parts), [len(part) for part in parts]
-
-    def _sample(self, i: int) -> Any:
-        part = local_part(self._parameters[i].detach())
+    def _view(self, i: int) -> _View:
+        """The parameter's sample as it is now."""
+        parameter = self._parameters[i]
         if i in self._rows:
-            return part.index_select(0, self._rows[i]).reshape(-1)
-        count, stride = _spacing(part.numel())
-        return part.as_strided((count,), (stride,)) if part.is_contiguous() else part.reshape(-1)[::stride]
+            rows = local_part(parameter.detach()).index_select(0, self._rows[i])
+            return _View(rows.reshape(-1), 1.0)
+        known, memory = self._views.get(i), local_part(parameter)
+        if known is None or known.elements.data_ptr() != memory.data_ptr() or not memory.is_contiguous():
+            known = self._views[i] = _view_of(memory.detach())
+        return known
+
+
+def _view_of(part: Any) -> _View:
+    count, stride = _spacing(part.numel())
+    elements = part.as_strided((count,), (stride,)) if part.is_contiguous() else part.reshape(-1)[::stride]
+    return _View(elements, len(elements) / part.numel())
+
+
+def _squares_of(norms: Squares, shares: list[float]) -> Squares:
+    """The squares of all elements, of norms of shares of them."""
+    squares: Squares = norms**2 / shares
+    return squares
 
 
 @lru_cache(maxsize=1024)
@@ -157,17 +194,16 @@ def _spacing(size: int) -> tuple[int, int]:
     return -(-size // stride), stride
 
 
-def _norms(tensors: Sequence[Any]) -> Squares:
-    """float64[tensors]: their norms, by one transfer from each device."""
-    found = np.zeros(len(tensors))
-    devices: dict[Any, list[int]] = {}
+def _norms(tensors: Sequence[Any]) -> Arriving[Squares]:
+    """float64[tensors]: their norms."""
+    alike: dict[Any, list[int]] = {}
     for i, tensor in enumerate(tensors):
-        if tensor.numel():
-            devices.setdefault((tensor.device, tensor.dtype), []).append(i)
-    for there in devices.values():
-        norms = torch._foreach_norm([tensors[i] for i in there])  # noqa: SLF001 - it has no public name
-        found[there] = torch.stack(norms).tolist()
-    return found
+        alike.setdefault((tensor.device, tensor.dtype, not tensor.numel()), []).append(i)
+    norms: list[Any] = [None] * len(tensors)
+    for there in alike.values():
+        for i, norm in zip(there, torch._foreach_norm([tensors[i] for i in there]), strict=True):  # noqa: SLF001 - it has no public name
+            norms[i] = norm
+    return numbers_of(norms).then(np.array)
 
 
 def _wide(part: Any) -> Any:

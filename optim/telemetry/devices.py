@@ -1,7 +1,7 @@
 """Statistics of arrays that are not in the host's memory, measured where they are: one transfer for each device.
 
-Columns are those of `kernels.stats` for an array: SQUARES SUM LARGEST ZEROS NONFINITE. Norms are computed in float32 or
-wider, and squared here in float64.
+Columns are those of `kernels.stats` for an array: SQUARES SUM LARGEST ZEROS NONFINITE. Norms are computed in float64,
+in float32 where a device or JAX has no wider type, and squared here in float64.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from optim.kernels.stats import (
     ZEROS,
     stats_width,
 )
+from optim.telemetry.arriving import Arriving, Fetched
 from optim.telemetry.report import VariableReports
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,51 +35,87 @@ if TYPE_CHECKING:
 
 __all__ = ["jax_statistics", "reports_of_traced", "torch_statistics", "traced_statistics"]
 
-_SMALL = 1e-12  # squares of float32 elements may have underflowed
+_TOGETHER = 1 << 24  # elements that are counted at a time
 
 
-def torch_statistics(tensors: Sequence[Any], kinds: Sequence[str]) -> Table:
-    """float64[tensors, ARRAY_WIDTH]: statistics of tensors on one device, none of them sharded.
+def torch_statistics(tensors: Sequence[Any], kinds: Sequence[str]) -> Arriving[Table]:
+    """float64[tensors, ARRAY_WIDTH]: statistics of tensors on one device, none of them sharded; nothing waits for them.
 
     Args:
         tensors: of floating dtypes.
-        kinds: of each, what is measured: "squares" only; of a "gradient" ZEROS and NONFINITE too; of a "slot" SUM and
-            LARGEST too. Other columns are 0.
+        kinds: of each, what is measured: "squares" only; of a "norm" NONFINITE too; of a "gradient" also ZEROS; of a
+            "slot" SUM and LARGEST too. Other columns are 0.
     """
     torch = sys.modules["torch"]
     dense = [tensor.detach().to_dense() if tensor.is_sparse else tensor.detach() for tensor in tensors]
-    gradients = [i for i, kind in enumerate(kinds) if kind == "gradient"]
+    wide = torch.float32 if dense[0].device.type == "mps" else torch.float64
     slots = [i for i, kind in enumerate(kinds) if kind == "slot"]
-    values = _norms(torch, dense)
-    wide = values[0].dtype
-    values += [torch.count_nonzero(dense[i]).to(wide) for i in gradients]
-    values += [dense[i].sum(dtype=wide) for i in slots]
-    values += [_largest(dense[i], wide) for i in slots]
-    fetched = np.array(torch.stack(values).tolist())  # the transfer
-    norms, nonzeros, sums, largest = np.split(fetched, np.cumsum([len(dense), len(gradients), len(slots)]))
-    table = np.zeros((len(dense), ARRAY_WIDTH))
-    table[gradients, ZEROS] = [dense[i].numel() for i in gradients] - nonzeros
-    table[slots, SUM], table[slots, LARGEST] = sums, largest
-    for i in np.flatnonzero(~(np.isfinite(norms) & (norms > _SMALL))).tolist():  # seldom
-        table[i, NONFINITE] = dense[i].numel() - int(torch.isfinite(dense[i]).sum())
-        if wide is torch.float64:
-            norms[i] = float(torch.linalg.vector_norm(dense[i], dtype=wide))
-    with np.errstate(over="ignore"):
-        table[:, SQUARES] = norms**2
-    return table
+    counted = [i for i, kind in enumerate(kinds) if kind in ("norm", "gradient")]
+    blocks = [
+        (SQUARES, range(len(dense)), _norms(torch, dense, wide)),
+        (SUM, slots, [dense[i].sum(dtype=wide) for i in slots]),
+        (LARGEST, slots, [_largest(dense[i], wide) for i in slots]),
+        *_counts(torch, {i: dense[i] for i in counted}, wide, zeros="gradient" in kinds),
+    ]
+    fetched = Fetched(torch.stack([value for *_, values in blocks for value in values]))
+
+    def filled() -> Table:
+        table, numbers = np.zeros((len(dense), ARRAY_WIDTH)), iter(fetched.values())
+        for column, rows, values in blocks:
+            np.add.at(table[:, column], rows, [next(numbers) for _ in values])
+        with np.errstate(over="ignore"):
+            table[:, SQUARES] **= 2
+        return table
+
+    return Arriving([fetched], filled)
 
 
-def _norms(torch: Any, tensors: Sequence[Any]) -> list[Any]:
-    """The norm of each tensor, on its device: float64 if that device has it, from sums in float32 or wider."""
-    wide = torch.float32 if tensors[0].device.type == "mps" else torch.float64
+def _norms(torch: Any, tensors: Sequence[Any], wide: Any) -> list[Any]:
+    """The norm of each tensor, on its device, from sums in the wide dtype."""
     norms: list[Any] = [None] * len(tensors)
     for dtype in {tensor.dtype for tensor in tensors}:
         rows = [i for i, tensor in enumerate(tensors) if tensor.dtype == dtype]
-        sums = torch.float32 if dtype.itemsize < torch.float32.itemsize else None
-        same = [tensors[i] for i in rows]
-        for i, norm in zip(rows, torch._foreach_norm(same, 2, sums), strict=True):  # noqa: SLF001 - it has no public name
-            norms[i] = norm.to(wide)
+        of_each = torch._foreach_norm([tensors[i] for i in rows], 2, wide)  # noqa: SLF001 - it has no public name
+        for i, norm in zip(rows, of_each, strict=True):
+            norms[i] = norm
     return norms
+
+
+def _counts(
+    torch: Any, tensors: dict[int, Any], wide: Any, *, zeros: bool
+) -> Iterator[tuple[int, list[int], list[Any]]]:
+    """Counts of elements that are not finite, and of those that are 0 if that is asked for: column, rows and counts.
+
+    Args:
+        torch: the module.
+        tensors: by their rows; a row may come several times, to be summed.
+        wide: the dtype of the counts.
+        zeros: whether to count those as well.
+    """
+    for rows, pieces in _together(tensors):
+        joined, sizes = torch.cat(pieces) if len(pieces) > 1 else pieces[0], [piece.numel() for piece in pieces]
+        for column, are in ((NONFINITE, joined - joined != 0), (ZEROS, joined == 0 if zeros else None)):
+            if are is not None:
+                ones = are.to(torch.float16).split(sizes)
+                yield column, rows, list(torch._foreach_norm(ones, 1, wide))  # noqa: SLF001 - as above
+
+
+def _together(tensors: dict[int, Any]) -> Iterable[tuple[list[int], list[Any]]]:
+    """Rows and pieces that are counted together: to start an operation takes as long as to count a million elements."""
+    groups: list[tuple[list[int], list[Any]]] = []
+    latest: dict[Any, tuple[list[int], list[Any], int]] = {}  # by dtype, and the number of elements
+    for row, tensor in tensors.items():
+        flat = tensor.reshape(-1)
+        for piece in flat.split(_TOGETHER) if flat.numel() > _TOGETHER else (flat,):
+            rows, pieces, size = latest.get(piece.dtype, ([], [], _TOGETHER))
+            size += piece.numel()
+            if size > _TOGETHER:
+                rows, pieces, size = [], [], piece.numel()
+                groups.append((rows, pieces))
+            rows.append(row)
+            pieces.append(piece)
+            latest[piece.dtype] = rows, pieces, size
+    return groups
 
 
 def _largest(tensor: Any, kind: Any) -> Any:

@@ -6,6 +6,7 @@ kernels can read them there: to make a NumPy array of a small tensor takes longe
 
 from __future__ import annotations
 
+import math
 import sys
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -27,13 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = ["measure_at_hand", "on_host"]
 
+_OF_SQUARES = ("squares", "norm")  # kinds of which these are measured first, and if they are finite nothing else
+
 
 def measure_at_hand(parts: Sequence[Any], kinds: Sequence[str], table: Table) -> tuple[list[int], list[int]]:
     """Measure those arrays that are in the host's memory.
 
     Args:
         parts: arrays of any library, as many of each kind.
-        kinds: what is measured: "squares" only; of a "gradient" ZEROS and NONFINITE too; of a "slot" all columns.
+        kinds: what is measured: "squares" only; of a "norm" NONFINITE too, of a "gradient" also ZEROS; of a "slot" all
+            columns.
         table: float64[parts, ARRAY_WIDTH]: zeros, to be filled in.
 
     Returns:
@@ -47,16 +51,18 @@ def measure_at_hand(parts: Sequence[Any], kinds: Sequence[str], table: Table) ->
     if memory is not None:
         for kind, rows in blocks:
             of_kind = compiled.Memory(memory.addresses[rows], memory.sizes[rows], memory.dtype)
-            if kind == "squares":
+            if kind in _OF_SQUARES:
                 table[rows, SQUARES] = compiled.ENGINE.squares_at(of_kind)
-            elif kind == "gradient":
+            if kind == "gradient" or (kind == "norm" and not _are_finite(table[rows])):
                 table[rows] = compiled.ENGINE.measure_gradients_at(of_kind)
-            else:
+            if kind == "slot":
                 table[rows] = compiled.ENGINE.measure_at(of_kind)
         return list(memory.sizes), []
     hosts = [on_host(part) for part in parts]
     for kind, rows in blocks:
-        _measure_hosts(hosts[rows], table[rows], squares_only=kind == "squares")
+        _measure_hosts(hosts[rows], table[rows], squares_only=kind in _OF_SQUARES)
+        if kind == "norm" and not _are_finite(table[rows]):
+            _measure_hosts(hosts[rows], table[rows], squares_only=False)
     sizes = [_size(part) if host is None else host.size for part, host in zip(parts, hosts, strict=True)]
     return sizes, [i for i, host in enumerate(hosts) if host is None]
 
@@ -88,6 +94,10 @@ def _measure_hosts(hosts: Sequence[NDArray[Any] | None], table: Table, *, square
         table[rows, SQUARES] = sums_of_squares(at_hand)
     elif at_hand:
         table[rows] = measure(at_hand)
+
+
+def _are_finite(rows: Table) -> bool:
+    return math.isfinite(rows[:, SQUARES].sum())  # they seldom are not
 
 
 def _memory_of(tensors: Sequence[Any], *, signed: bool) -> compiled.Memory | None:

@@ -23,6 +23,7 @@ from optim.kernels.stats import (
     slot_columns,
     stats_width,
 )
+from optim.telemetry.arriving import Arriving
 from optim.telemetry.devices import jax_statistics, torch_statistics
 from optim.telemetry.hosts import measure_at_hand, on_host
 from optim.telemetry.report import StepReport, VariableReports
@@ -60,7 +61,7 @@ class Measured(NamedTuple):
     nonfinite: int | None
     variables: VariableReports | None
 
-    def with_updates(self, squares: Mapping[str, float]) -> Self:
+    def with_updates(self, squares: Mapping[str, float]) -> Measured:
         """The same, with the norms of the updates: for each variable the sum of the squares of its elements."""
         if self.variables is None:
             return self
@@ -73,7 +74,7 @@ class Observation(NamedTuple):
 
     Attributes:
         step: the step's number.
-        measured: of the whole arrays.
+        found: what was measured of the whole arrays: on a device, it is on its way.
         own: of this rank's parts, if that is logged.
         clip_norm: the bound on the norm; None without clipping.
         learning_rate: the rate; NaN if it is not known.
@@ -84,7 +85,7 @@ class Observation(NamedTuple):
     """
 
     step: int
-    measured: Measured
+    found: Arriving[Measured]
     own: Measured | None
     clip_norm: float | None
     learning_rate: float
@@ -93,19 +94,30 @@ class Observation(NamedTuple):
     clipping: Mapping[str, float] = {}
     skipped: bool = False
 
+    @property
+    def has_arrived(self) -> bool:
+        """Whether `measured` returns at once."""
+        return self.found.has_arrived
+
+    @property
+    def measured(self) -> Measured:
+        """What was measured of the whole arrays; waits for it."""
+        return self.found.value()
+
     def kept(self) -> Self:
         """The same, independent of the arrays that were measured."""
         return self._replace(histograms=[(kind, name, array.copy()) for kind, name, array in self.histograms])
 
-    def with_updates(self, squares: Mapping[str, float], own: Mapping[str, float] | None = None) -> Self:
+    def with_updates(self, squares: Arriving[tuple[Mapping[str, float], Mapping[str, float]]]) -> Self:
         """The same, with the norms of the updates.
 
         Args:
-            squares: for each variable the sum of the squares of its update's elements.
-            own: the same of this rank's parts.
+            squares: for each variable the sum of the squares of its update's elements; and the same of this rank's
+                parts.
         """
-        parts = None if self.own is None or own is None else self.own.with_updates(own)
-        return self._replace(measured=self.measured.with_updates(squares), own=parts)
+        own = self.own if self.own is None else self.own.with_updates(squares.value()[1])
+        found = self.found.then(lambda measured: measured.with_updates(squares.value()[0]), squares)
+        return self._replace(found=found, own=own)
 
     def report(self, loss: float | None = None) -> StepReport:
         """As the report of a step."""
@@ -164,19 +176,26 @@ class Measurement:
         self._kept = [i for i in every if self._names[i] not in left_out] if left_out else every
         leaves = [*chain(gradients.values(), *others.values())]
         self._parts, self._shards = local_parts(leaves, flat)
-        self._kinds = ["gradient" if detailed else "squares", *(_KINDS.get(what, "slot") for what in others)]
-        self._local: tuple[Table, list[int]] | None = None
+        self._kinds = ["gradient" if detailed else "norm", *(_KINDS.get(what, "slot") for what in others)]
+        self._local: tuple[Arriving[Table], list[int]] | None = None
 
-    def measured(self, norm: float | None) -> Measured:
+    def measured(self, norm: float | None) -> Arriving[Measured]:
         """Measure whole arrays; every rank that holds a part of one has to call this.
 
         Args:
             norm: the global norm if the caller knows it.
         """
-        whole = self._whole()
-        if not self._detailed and not math.isfinite(whole.norm or 0.0):  # seldom
-            self._kinds, self._local = ["gradient"], None
-            whole = self._whole()
+        table, sizes = self._of_parts()
+        if self._shards:
+            whole = over_all_ranks(np.column_stack([table.value(), sizes]), self._shards, largest=bool(self._slots))
+            table, sizes = Arriving.of(whole), whole[:, -1].astype(int).tolist()
+        found = table.then(lambda rows: self._known(self._assembled(rows, sizes, self._kept), norm))
+        if found.has_arrived:
+            found.value()  # now, while the arrays are what they were: some may be read again
+        return found
+
+    def _known(self, whole: Measured, norm: float | None) -> Measured:
+        """Without what was not asked for, and with what the caller knows."""
         variables = whole.variables if self._detailed else None
         return Measured(whole.norm if norm is None else norm, whole.nonfinite, variables)
 
@@ -184,16 +203,9 @@ class Measurement:
         """What was measured of the parts that this rank holds."""
         table, sizes = self._of_parts()
         held = [i for i, size in enumerate(sizes[: len(self._names)]) if size]  # a rank's part may be empty
-        return self._assembled(table, sizes, held)
+        return self._assembled(table.value(), sizes, held)
 
-    def _whole(self) -> Measured:
-        table, sizes = self._of_parts()
-        if self._shards:
-            table = over_all_ranks(np.column_stack([table, sizes]), self._shards, largest=bool(self._slots))
-            sizes = table[:, -1].astype(int).tolist()
-        return self._assembled(table, sizes, self._kept)
-
-    def _of_parts(self) -> tuple[Table, list[int]]:
+    def _of_parts(self) -> tuple[Arriving[Table], list[int]]:
         """float64[leaves, ARRAY_WIDTH]: statistics of this rank's parts, measured once; and their sizes."""
         if self._local is None:
             self._local = _statistics(self._parts, self._kinds)
@@ -238,7 +250,7 @@ class Measurement:
         return norm_from_squares(squares, hosts)
 
 
-def _statistics(parts: Sequence[Any], kinds: Sequence[str]) -> tuple[Table, list[int]]:
+def _statistics(parts: Sequence[Any], kinds: Sequence[str]) -> tuple[Arriving[Table], list[int]]:
     """What is measured of arrays of any library, as many of each kind.
 
     Returns:
@@ -250,8 +262,16 @@ def _statistics(parts: Sequence[Any], kinds: Sequence[str]) -> tuple[Table, list
     devices: dict[Any, list[int]] = {}
     for i in elsewhere:
         devices.setdefault(parts[i].device if library_of(type(parts[i])) == "torch" else "jax", []).append(i)
+    arriving = []
     for device, there in devices.items():  # one transfer from each
         arrays = [parts[i] for i in there]
         of_each = [kinds[i * len(kinds) // len(parts)] for i in there]
-        table[there] = jax_statistics(arrays) if device == "jax" else torch_statistics(arrays, of_each)
-    return table, sizes
+        found = Arriving.of(jax_statistics(arrays)) if device == "jax" else torch_statistics(arrays, of_each)
+        arriving.append((there, found))
+
+    def filled() -> Table:
+        for there, found in arriving:
+            table[there] = found.value()
+        return table
+
+    return Arriving([found for _, found in arriving], filled), sizes

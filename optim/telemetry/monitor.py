@@ -6,9 +6,11 @@ import math
 import time
 import warnings
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from optim import checks
+from optim.telemetry.arriving import Arriving, numbers_of
 from optim.telemetry.endings import call_at_unusual_end, forget, words_of
 from optim.telemetry.logger import Telemetry
 from optim.telemetry.measuring import Measured, Measurement, NothingToMeasureError, Observation, of_reports
@@ -146,8 +148,9 @@ class GradientMonitor:
             loss: a number, or an array of one element.
             updates: the arrays that the step adds to the weights, with the same names, as optax returns them.
             slots: slot name → arrays with the same names, such as {"mu": state.mu, "nu": state.nu}.
-            global_norm: the norm before clipping if it is known, for example from torch's clip_grad_norm_. If None, it
-                is measured. Parameters whose norms are not known on this rank are then left out.
+            global_norm: the norm before clipping if it is known, for example from torch's clip_grad_norm_: from CUDA it
+                is fetched without a wait, if nothing else of the step is needed. If None, it is measured. Parameters
+                whose norms are not known on this rank are then left out.
             scale: what the gradients have been multiplied by: the scale of the loss, if they are not unscaled yet; or
                 min(1, c / norm), if they have been clipped. Their norms are divided by it, `global_norm` is not.
             clipping: what a clipping that follows the norms saw, such as `ZClip.seen`: logged under `clipping/`.
@@ -192,23 +195,23 @@ class GradientMonitor:
             TypeError, ValueError: as `observe` does.
         """
         step = checks.integer("step", step)
-        bound, norm = _bound(clip_norm), None if global_norm is None else _number("global_norm", global_norm)
+        bound, known = _bound(clip_norm), _arriving("global_norm", global_norm)
         if slots is not None and not isinstance(slots, Mapping):
             raise TypeError(f"slots must be a mapping from slot names to arrays, got {type(slots).__name__}")
         detailed = self._telemetry.is_due(step) or self._keeps
         rate = math.nan if learning_rate is None else _number("learning_rate", learning_rate)
         if isinstance(gradients, VariableReports) and self._has_seen(gradients):
             nothing = Measured(math.nan if gradients.rejected else None, gradients.rejected, None)
-            return Observation(step, nothing, None, bound, rate, detailed, (), skipped=True)
-        measured, own = Measured(norm, None if norm is None else 0, None), None
+            return Observation(step, Arriving.of(nothing), None, bound, rate, detailed, (), skipped=True)
+        found, own = known.then(_of_norm), None
         histograms: Iterable[tuple[str, str, NDArray[Any]]] = ()
-        if detailed or self._needs_leaves(step, bound, norm):
-            leaves = _StepLeaves(gradients, weights, norm, _scale(scale))
-            measured = leaves.measured(updates, slots or {}, detailed=detailed)
+        if self.needs_arrays(step) or self._norm_needs_arrays(bound, known):
+            leaves = _StepLeaves(gradients, weights, known.value(), _scale(scale))
+            found = leaves.measured(updates, slots or {}, detailed=detailed)
             own = leaves.of_rank() if self._of_rank is not None else None
             if self._telemetry.histograms_are_due(step):
                 histograms = leaves.whole(self._telemetry.shows)
-        return Observation(step, measured, own, bound, rate, detailed, histograms)
+        return Observation(step, found, own, bound, rate, detailed, histograms)
 
     def log(self, observation: Observation, loss: Any = None) -> StepReport:
         """Record what `measure` has measured, and write it if the step is due.
@@ -234,7 +237,7 @@ class GradientMonitor:
             self._recorder.record(report, names)
         own = observation.own
         if self._of_rank is not None and own is not None:
-            self._of_rank.observe(observation._replace(measured=own, clip_norm=None).report(), _names(own))
+            self._of_rank.observe(observation._replace(found=Arriving.of(own), clip_norm=None).report(), _names(own))
         for kind, name, array in observation.histograms:
             self._telemetry.add_histograms(report.step, kind, {name: array})
         return report
@@ -247,14 +250,20 @@ class GradientMonitor:
         self._updates[reports.names] = reports.update
         return seen
 
-    def _needs_leaves(self, step: int, bound: float | None, norm: float | None) -> bool:
+    def needs_arrays(self, step: int) -> bool:
+        """Whether more is measured of this step than the norm of all gradients."""
+        return self._telemetry.is_due(step) or self._keeps or self._telemetry.histograms_are_due(step)
+
+    def _norm_needs_arrays(self, bound: float | None, known: Arriving[float | None]) -> bool:
         """Whether a step that is not due has to be looked at.
 
-        Its histograms may be due, `gradients/clipped_fraction` may need its norm, or it has elements to count that are
-        not finite.
+        `gradients/clipped_fraction` may need its norm; or a norm that is known at once says that there are elements to
+        count that are not finite. One that is on its way counts as one such element then.
         """
-        counted = bound is not None and norm is None
-        return counted or self._telemetry.histograms_are_due(step) or not math.isfinite(norm or 0.0)
+        if not known.is_at_hand:
+            return False
+        norm = known.value()
+        return bound is not None if norm is None else not math.isfinite(norm)
 
     def dump(self, reason: str = "dump() was called") -> str | None:
         """Write the steps that `keep_last` keeps, as an incident.
@@ -314,12 +323,12 @@ class _StepLeaves:
                 "DeepSpeed does, pass global_norm="
             )
 
-    def measured(self, updates: Any, slots: Mapping[str, Any], *, detailed: bool) -> Measured:
+    def measured(self, updates: Any, slots: Mapping[str, Any], *, detailed: bool) -> Arriving[Measured]:
         """Their measurements; of each variable if detailed."""
         if self._reports is not None:
-            return of_reports(self._reports, self._norm)
+            return Arriving.of(of_reports(self._reports, self._norm))
         if not self._gradients:
-            return Measured(self._norm, int(not math.isfinite(self._norm or 0.0)), None)
+            return Arriving.of(Measured(self._norm, int(not math.isfinite(self._norm or 0.0)), None))
         unknown = not_known_here(self._tree, self._parameters)
         if unknown and self._norm is None:
             name, what = next(iter(unknown.items()))
@@ -366,6 +375,18 @@ def _scale(value: Any) -> float:
     if not 0.0 < scale < math.inf:
         raise NothingToMeasureError(f"scale must be positive and finite, got {scale}")
     return scale
+
+
+def _of_norm(norm: float | None) -> Measured:
+    """What the global norm alone tells of a step."""
+    return Measured(norm, None if norm is None else int(not math.isfinite(norm)), None)
+
+
+def _arriving(name: str, value: Any) -> Arriving[float | None]:
+    """A number, or None; nothing waits for one that a GPU has."""
+    if getattr(value, "is_cuda", False) and value.numel() == 1 and not hasattr(value, "full_tensor"):
+        return numbers_of([value.detach().reshape(())]).then(itemgetter(0))
+    return Arriving.of(None if value is None else _number(name, value))
 
 
 def _number(name: str, value: Any) -> float:

@@ -222,7 +222,8 @@ class StepReport:
         global_norm: the L2 norm of all gradients before clipping; None if it was not needed.
         clip_norm: the bound on the norm; None without clipping.
         clipped: whether the norm was above the bound.
-        nonfinite: the number of gradient elements that were NaN or infinite; None if the norm is None.
+        nonfinite: the number of gradient elements that were NaN or infinite, 1 if only their norm tells of any; None if
+            the norm is None.
         skipped: whether the step was skipped, and changed nothing: see `skip_nonfinite_steps`.
         variables: what was done to each variable, in the order given, if that was requested.
         loss: the loss before the update, if minimize computed it; None if the caller provided the gradients.

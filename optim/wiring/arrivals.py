@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from optim.telemetry.arriving import numbers_of
 from optim.wiring.ears import Ear
 from optim.wiring.versions import is_same, version
 
@@ -74,7 +75,7 @@ class Arrivals:
     def lost(self) -> bool:
         """Whether all that arrived is zero now, though it was not; not at first, when nobody looked as it came."""
         arrived = [watched for watched in self._watched if watched.count and watched.gradient() is not None]
-        zero = bool(arrived) and not any(bool(watched.gradient().any()) for watched in arrived)
+        zero = bool(arrived) and not any(numbers_of([watched.gradient().any() for watched in arrived]).value())
         was = any(watched.nonzero for watched in arrived)
         for watched in self._watched:
             watched.looks = zero

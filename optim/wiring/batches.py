@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from optim.telemetry.arriving import numbers_of
 from optim.wiring.ears import Ear
 from optim.wiring.loop import alive
 from optim.wiring.mistake import Check, Mistake
@@ -15,6 +16,7 @@ from summaries.words import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from optim.telemetry.arriving import Arriving
     from optim.wiring.loop import Loop
 
 __all__ = ["BatchesOfOne", "BatchesRepeat"]
@@ -62,7 +64,7 @@ class BatchesRepeat(Check):
     """GL743: each batch comes as many times in a row as the data loader has workers."""
 
     def __init__(self, loop: Loop) -> None:
-        self._sums: list[Any] = []
+        self._sums: list[Arriving[list[float]]] = []
         self._ear = Ear(self._called)
         self._handle: Any = None
         if not loop.compiled:
@@ -73,7 +75,7 @@ class BatchesRepeat(Check):
             return
         if loop.steps == _LAST:
             self._ear.stop()
-        times = repeated(torch.stack(self._sums).tolist()) if self._sums else 0
+        times = repeated([number for numbers in self._sums for number in numbers.value()])
         if times and any(workers == times for workers in _workers()):
             self._ear.stop()
             message = f"each batch comes {times} times in a row, and the data loader has {times} workers: each of them "
@@ -91,9 +93,10 @@ class BatchesRepeat(Check):
         first = next((value for value in (*inputs, *named.values()) if isinstance(value, torch.Tensor)), None)
         if first is not None and first.numel() and not first.is_sparse and not first.is_complex():
             flat = first.detach().reshape(-1)
-            weights = torch.arange(1, _ELEMENTS + 1, device=flat.device, dtype=torch.float64)
-            some = flat[:: max(1, flat.numel() // _ELEMENTS)][:_ELEMENTS].to(torch.float64)
-            self._sums.append((some * weights[: len(some)]).sum().cpu())
+            wide = torch.float32 if flat.device.type == "mps" else torch.float64
+            weights = torch.arange(1, _ELEMENTS + 1, device=flat.device, dtype=wide)
+            some = flat[:: max(1, flat.numel() // _ELEMENTS)][:_ELEMENTS].to(wide)
+            self._sums.append(numbers_of([(some * weights[: len(some)]).sum()]))
 
 
 def repeated(values: list[float]) -> int:

@@ -18,6 +18,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from optim.wiring import scaling
 from optim.wiring.backward import Backward
 from optim.wiring.batches import BatchesOfOne, BatchesRepeat
+from optim.wiring.calls import has_closure
 from optim.wiring.clipping import Clipping
 from optim.wiring.cuts import Cuts
 from optim.wiring.effect import StateLost, UpdatesLost
@@ -118,7 +119,7 @@ class Checks:
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def _before_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-        self._loop.closure = any(callable(argument) for argument in (*arguments[1:], named.get("closure")))
+        self._loop.closure = has_closure(arguments, named)
         if not self._loop.closure:
             self._begin()
 

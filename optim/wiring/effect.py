@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from optim.telemetry.arriving import numbers_of
 from optim.wiring.loop import rates
 from optim.wiring.mistake import Check, Mistake
 from summaries.words import listed
@@ -37,7 +38,7 @@ class UpdatesLost(Check):
         self._rate = 0.0  # of the sample
         self._every = 0  # how many could be sampled
         self._samples: list[tuple[Any, Any, Any]] = []  # parameters, copies of them, what has a gradient
-        self._tiny: set[int] = set()  # ids of parameters that change by any update, as they have just begun at 0
+        self._silent: set[int] = set()  # ids of those that say nothing: few gradients, or just begun at 0
         self._lost: dict[int, float] = {}  # by a parameter's id, the share of the elements that did not change
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
@@ -49,7 +50,7 @@ class UpdatesLost(Check):
         if found_inf is not None and float(found_inf):
             return
         large = [p for p in loop.with_gradients() if p.numel() >= _FEWEST and _dense(p) and id(p) in settled]
-        candidates = [p for p in large if id(p) not in self._lost.keys() | self._tiny] or large
+        candidates = [p for p in large if id(p) not in self._lost.keys() | self._silent] or large
         self._every = len(large)
         for parameter in sorted(candidates, key=torch.Tensor.numel, reverse=True)[:_AT_ONCE]:
             self._rate = settled[id(parameter)]
@@ -64,20 +65,18 @@ class UpdatesLost(Check):
 
     def after_step(self, loop: Loop) -> Iterator[Mistake]:
         samples, self._samples = self._samples, []
-        for parameter, before, has in samples:
-            if (count := int(has.sum())) < _FEWEST:
-                continue
-            share = 1 - float((has & (_some(parameter) != before)).sum()) / count
-            if share >= _SHARE or float(before.abs().max()) >= _NOTHING:
+        for parameter, counted, changed, largest in _looked_at(samples):
+            share = 1 - changed / counted if counted >= _FEWEST else 0.0
+            if share >= _SHARE or (counted >= _FEWEST and largest >= _NOTHING):
                 self._lost[id(parameter)] = share
             else:
-                self._tiny.add(id(parameter))
+                self._silent.add(id(parameter))
         yield from self._told(loop)
 
     def _told(self, loop: Loop) -> Iterator[Mistake]:
         kinds = [p.dtype for p in loop.stepped.values() if id(p) in self._lost]
         exact = any(torch.finfo(kind).eps < _EXACT for kind in kinds)
-        enough = len(self._lost) >= min(_SAMPLES_EXACT if exact else _SAMPLES, self._every - len(self._tiny))
+        enough = len(self._lost) >= min(_SAMPLES_EXACT if exact else _SAMPLES, self._every - len(self._silent))
         if self._lost and enough and min(self._lost.values()) >= _SHARE:
             names = loop.named(p for p in loop.stepped.values() if id(p) in self._lost)
             share, kind = min(self._lost.values()), str(kinds[0]).removeprefix("torch.")
@@ -85,6 +84,18 @@ class UpdatesLost(Check):
             why = f"step at the rate {self._rate:g}: their updates are too small for {kind}"
             self._lost = {}
             yield Mistake("GL731", message + why, names)
+
+
+def _looked_at(samples: list[tuple[Any, Any, Any]]) -> Iterator[tuple[Any, float, float, float]]:
+    """Each parameter, how many of its elements have a gradient, how many of those changed, and the largest before."""
+    numbers = numbers_of([
+        number
+        for parameter, before, has in samples
+        for number in (has.sum(), (has & (_some(parameter) != before)).sum(), before.abs().max())
+    ]).value()  # fmt: skip
+    for i, (parameter, *_) in enumerate(samples):
+        counted, changed, largest = numbers[3 * i : 3 * i + 3]
+        yield parameter, counted, changed, largest
 
 
 def _is_torchs(optimizer: Any) -> bool:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from optim.telemetry.arriving import numbers_of
 from optim.wiring.loop import sampled
 from optim.wiring.mistake import Check, Mistake
 from summaries.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
+    from optim.telemetry.arriving import Arriving
     from optim.wiring.loop import Loop
 
 __all__ = ["NonFinite"]
 
 _SMALL = 65_536  # elements: of more only so many at a time
 _EACH = 4  # parameters and slots looked at in one step
+_AT_ONCE = 16  # steps that wait for what a GPU finds; in later ones it is told as it comes
 
 
 class NonFinite(Check):
@@ -27,26 +31,33 @@ class NonFinite(Check):
     def __init__(self) -> None:
         self._finite: dict[str, bool] = {}  # of each buffer, at first
         self._infinite: set[str] = set()  # parameters that had infinite elements at first, and no NaN
+        self._asked: list[Arriving[tuple[set[str], dict[str, Any], set[str]]]] = []
         self._next = 0
         self._told: set[str] = set()
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
-        if not sampled(loop):
-            return
-        buffers = {f"buffer {name}": buffer for name, buffer in loop.model.named_buffers() if _is_checked(buffer)}
-        bad = set(_not_finite(buffers))
-        for name in buffers:
-            self._finite.setdefault(name, name not in bad)
-        bad = {name for name in bad if self._finite[name]}
-        others = self._others(loop)
         if loop.steps == 1:
             self._infinite = _infinite(loop)
-        bad |= {name for name in _not_finite(others) if name not in self._infinite or _has_nan(others[name])}
-        if new := sorted(bad - self._told):
-            self._told |= bad
-            yield Mistake(
-                "GL741", f"{listed(new)} {'has' if len(new) == 1 else 'have'} NaN or infinite elements", tuple(new)
-            )
+        if sampled(loop):
+            self._asked.append(self._question(loop))
+        while self._asked and (loop.steps <= _AT_ONCE or self._asked[0].has_arrived):
+            if new := sorted(self._bad(*self._asked.pop(0).value()) - self._told):
+                self._told.update(new)
+                message = f"{listed(new)} {'has' if len(new) == 1 else 'have'} NaN or infinite elements"
+                yield Mistake("GL741", message, tuple(new))
+
+    def _question(self, loop: Loop) -> Arriving[tuple[set[str], dict[str, Any], set[str]]]:
+        """What is looked at in this step: the buffers' names, parameters and slots, and which of all are not finite."""
+        buffers = {f"buffer {name}": buffer for name, buffer in loop.model.named_buffers() if _is_checked(buffer)}
+        others = self._others(loop)
+        return _not_finite(buffers | others).then(lambda bad: (set(buffers), others, bad))
+
+    def _bad(self, buffers: set[str], others: dict[str, Any], bad: set[str]) -> set[str]:
+        """Those of the names that are wrong."""
+        for name in buffers:
+            self._finite.setdefault(name, name not in bad)
+        of_buffers = {name for name in bad & buffers if self._finite[name]}
+        return of_buffers | {name for name in bad - buffers if name not in self._infinite or _has_nan(others[name])}
 
     def _others(self, loop: Loop) -> dict[str, Any]:
         """Some of the parameters and of the optimizer's slots, others at each step."""
@@ -66,7 +77,7 @@ def _infinite(loop: Loop) -> set[str]:
     """The parameters with infinite elements and no NaN, as of transitions that are forbidden."""
     parameters = [p for p in loop.stepped.values() if p.is_floating_point() and p.numel() > 0]
     named = dict(zip(loop.named(parameters), parameters, strict=True))
-    return {name for name in _not_finite(named) if not _has_nan(named[name])}
+    return {name for name in _not_finite(named).value() if not _has_nan(named[name])}
 
 
 def _has_nan(value: Any) -> bool:
@@ -77,11 +88,15 @@ def _is_checked(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 0 and not value.is_sparse
 
 
-def _not_finite(named: dict[str, Any]) -> Iterable[str]:
+def _not_finite(named: dict[str, Any]) -> Arriving[set[str]]:
     """Names of those with elements that are not finite: of large ones, of their beginnings."""
-    if not named:
-        return
     parts = [value.detach().reshape(-1)[:_SMALL] for value in named.values()]
-    if bool(torch.stack([part.sum(dtype=torch.float64) for part in parts]).isfinite().all()):
-        return
-    yield from (name for name, part in zip(named, parts, strict=True) if not bool(part.isfinite().all()))
+    sums = numbers_of([part.sum(dtype=torch.float32 if part.device.type == "mps" else torch.float64) for part in parts])
+
+    def names(sums: list[float]) -> set[str]:
+        suspects = [
+            (name, part) for name, part, each in zip(named, parts, sums, strict=True) if not math.isfinite(each)
+        ]
+        return {name for name, part in suspects if not bool(part.isfinite().all())}
+
+    return sums.then(names)

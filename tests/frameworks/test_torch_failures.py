@@ -140,7 +140,7 @@ class Told:
         self.before += 1
         return True
 
-    def after_clipping(self):
+    def after_clipping(self, norm):
         self.after += 1
 
 

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 from optim.integrations.torch import attach  # noqa: E402 - it needs torch
 
 STEPS = 4
+FIRST = 48  # steps in which the hook looks for mistakes in the loop
 OPTIMIZERS = {
     "sgd": lambda p: torch.optim.SGD(p, LR, momentum=0.9),
     "sgd, fused": lambda p: torch.optim.SGD(p, LR, momentum=0.9, fused=True),
@@ -196,35 +197,62 @@ def steps_of(model, optimizer, hook, count):
     return [begin.elapsed_time(end) for begin, end in spent]
 
 
-def test_what_a_hooked_step_waits_for(logdir):
-    """Steps that are not due wait for nothing, unless clipping needs the norm of each."""
+@pytest.mark.parametrize("clips", [True, False])
+@pytest.mark.parametrize("every", [1, 1000])
+def test_a_hooked_step_waits_for_nothing(logdir, every, clips):
+    """Neither if it is due nor if clipping needs its norm; in the first steps, mistakes in the loop are looked for."""
     model = transformer()
     optimizer = torch.optim.AdamW(model.parameters(), 1e-4, fused=True)
-    hook = attach(optimizer, logdir, model, every_n_steps=1000)
-    x = torch.randn(4, 16, 512, device="cuda")
-    for number in range(4):
-        optimizer.zero_grad()
-        loss = model(x).square().mean()
-        loss.backward()
-        hook.loss(loss)
-        torch.cuda.set_sync_debug_mode("warn")
+    hook = attach(optimizer, logdir, model, every_n_steps=every)
+    x, losses = torch.randn(4, 16, 512, device="cuda"), []
+    for number in range(1, 64):
+        torch.cuda.set_sync_debug_mode("warn" if number > FIRST else "default")
         try:
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
+                optimizer.zero_grad()
+                loss = model(x).square().mean()
+                loss.backward()
+                if clips:
+                    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                losses.append(hook.loss(loss).detach())
                 optimizer.step()
         finally:
             torch.cuda.set_sync_debug_mode("default")
         waits = [str(each.message) for each in told if "synchroniz" in str(each.message)]
-        assert number == 0 or not waits, waits
+        assert not waits, (number, waits)
     hook.remove()
+    if every == 1:
+        logged = read_run(logdir).scalars["train/loss"]
+        assert logged.step.tolist() == list(range(1, 64))
+        np.testing.assert_array_equal(logged.value, torch.stack(losses).tolist())
+
+
+def test_gradients_that_are_not_finite_are_counted(logdir):
+    """By each variable in a step that is due; in others, of which only clipping's norm is known, as one."""
+    model = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.Linear(4, 1)).to("cuda")
+    optimizer = torch.optim.SGD(model.parameters(), 0.0)
+    hook = attach(optimizer, logdir, model, every_n_steps=4)
+    for bad in (0, 3, 0, 2, 0, 0, 0, 0):
+        for parameter in model.parameters():
+            parameter.grad = torch.ones_like(parameter)
+        model[0].weight.grad.view(-1)[:bad] = float("nan")
+        model[0].weight.grad.view(-1)[bad : bad + 5] = 0.0
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    hook.remove()
+    scalars = read_run(logdir).scalars
+    assert scalars["gradients/nonfinite"].value.tolist() == [1 + 2, 0]
+    assert scalars["gradients/zero_fraction/0.weight"].value.tolist() == [5 / 32, 5 / 32]
 
 
 def test_the_cost(logdir):
-    """Printed, for the documentation: a step of a small transformer with and without the hook, in turns."""
+    """Printed, for the documentation: a later step of a small transformer with and without the hook, in turns."""
     models = [transformer(), transformer()]
     optimizers = [torch.optim.AdamW(model.parameters(), 1e-4, fused=True) for model in models]
     for every in (1, 10, 100):
         hook = attach(optimizers[0], logdir / str(every), models[0], every_n_steps=every)
+        steps_of(models[0], optimizers[0], hook, FIRST)
         spent = [[], []]
         for _ in range(6):
             for which in (0, 1):

@@ -36,10 +36,10 @@ def test_torch(torch, dtype):
     arrays, _ = rows()
     tensors = [torch.from_numpy(array).to(getattr(torch, dtype)) for array in arrays]
     wanted = measure([tensor.double().numpy() for tensor in tensors])
-    found = torch_statistics(tensors, ["gradient"] * len(tensors))
+    found = torch_statistics(tensors, ["gradient"] * len(tensors)).value()
     np.testing.assert_allclose(np.sqrt(found[:, SQUARES]), np.sqrt(wanted[:, SQUARES]), rtol=2e-6)
     np.testing.assert_array_equal(found[:, [ZEROS, NONFINITE]], wanted[:, [ZEROS, NONFINITE]])
-    slots = torch_statistics(tensors, ["slot"] * len(tensors))
+    slots = torch_statistics(tensors, ["slot"] * len(tensors)).value()
     finite = np.isfinite(wanted[:, SQUARES])
     np.testing.assert_allclose(slots[finite][:, [SUM, LARGEST]], wanted[finite][:, [SUM, LARGEST]], rtol=1e-12)
 
@@ -47,7 +47,7 @@ def test_torch(torch, dtype):
 def test_torch_mixed_dtypes_kinds_and_sparse(torch):
     tensors = [torch.tensor([3.0, 4.0]), torch.tensor([6.0, 8.0], dtype=torch.bfloat16), torch.tensor([1.0]).double()]
     tensors.append(torch.sparse_coo_tensor([[1, 1]], [5.0, 7.0], (3,), check_invariants=True))
-    found = torch_statistics(tensors, ["squares", "gradient", "slot", "gradient"])
+    found = torch_statistics(tensors, ["squares", "gradient", "slot", "gradient"]).value()
     assert found[:, SQUARES].tolist() == [25, 100, 1, 144]
     assert found[3, ZEROS] == 2
     assert found[2, [SUM, LARGEST]].tolist() == [1, 1]

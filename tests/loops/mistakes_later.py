@@ -157,6 +157,17 @@ def a_rate_that_is_far_too_low(name, watch):
     steps(p, optimizer, 12)
 
 
+@mistake("GL731", 4, "conv")
+def a_rate_that_is_far_too_low_beside_dead_units(name, watch):
+    """Their layer's bias has too few elements with a gradient to say anything."""
+    p = program(name)
+    with torch.no_grad():
+        [*(q for q in p.parameters() if q.shape == (16,))][-1][:4] = -100.0
+    optimizer = torch.optim.SGD(p.parameters(), 1e-10)
+    watch(optimizer, p.model)
+    steps(p, optimizer, 12)
+
+
 @mistake("GL732", 1001, "flat", "lstm")
 def resumed_without_the_optimizer(name, watch):
     p = program(name)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from optim.integrations.ranks import Logging
+from optim.telemetry.arriving import Arriving
 from summaries import SummaryWriter, read_run
 
 GRADIENTS = {"w": np.float32([3, 4])}
@@ -25,7 +26,8 @@ def test_what_cannot_be_written_warns_once(logdir):
     logging = Logging(writer, per_rank=False, keep_last=5)
 
     def log(step):
-        return logging.log(logging.measure(step, GRADIENTS), 2.0)
+        logging.log(logging.measure(step, GRADIENTS), 2.0)
+        return logging.report
 
     with pytest.warns(UserWarning, match="cannot be logged") as warned:
         assert log(1).global_norm == 5.0
@@ -96,7 +98,7 @@ def test_what_a_trainer_reports(logdir):
 def test_updates_that_are_known_after_the_step(logdir):
     logging = Logging(logdir, per_rank=False)
     observed = logging.measure(1, GRADIENTS, {"w": np.float32([6, 8])})
-    logging.log(observed.with_updates({"w": 4.0}))
+    logging.log(observed.with_updates(Arriving.of(({"w": 4.0}, {}))))
     logging.close()
     scalars = read_run(logdir).scalars
     assert scalars["updates/norm/w"].value.tolist() == [2.0]
