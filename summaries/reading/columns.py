@@ -220,10 +220,11 @@ class ScalarColumns:
             table[:, SETTLED] = table[:, COUNT]
 
     def _scatter(self, values: NDArray[np.void], growth: float) -> None:
-        start = scatter(values, 0, self._table())
-        while start < len(values):
+        start = 0
+        if not any(self._tables[ROOM::_WORDS]):  # at first: most runs have no more than this
+            self._make_room(values, growth)
+        while (start := scatter(values, start, self._table())) < len(values):
             self._make_room(values[start:], growth)
-            start = scatter(values, start, self._table())
 
     def _make_room(self, values: NDArray[np.void], growth: float) -> None:
         """Let the columns of all tags have room for these rows, and for as many more as are expected."""
@@ -240,8 +241,9 @@ class ScalarColumns:
         count = self._tables[at + COUNT]
         size = int(least * (max(times, _LEAST_GROWTH) if count else times))
         columns = Block(np.empty(size, np.int64), np.empty(size), np.empty(size))
-        for column, old in zip(columns, before, strict=True):
-            column[:count] = old[:count]
+        if count:
+            for column, old in zip(columns, before, strict=True):
+                column[:count] = old[:count]
         places = [address(column) for column in columns]
         self._columns[tag] = columns  # and the table at once: an interrupt between would leave it to freed memory
         self._tables[at + STEPS], self._tables[at + WALL_TIMES], self._tables[at + NUMBERS] = places

@@ -31,7 +31,7 @@ __all__ = ["Index", "Other", "Rows", "Tags"]
 # Splitting values takes 2 µs for each tag among them. With many tags, more are collected: up to 40 MB.
 _VALUES_OF_A_TAG = 32
 _MOST_VALUES = 1 << 20
-_MANY_VALUES = 1 << 12  # for fewer, no other thread is worth waking
+_MANY_VALUES = 1 << 14  # for fewer, no other thread is worth waking
 
 
 class Other(NamedTuple):

@@ -122,10 +122,10 @@ def test_an_error_that_the_other_thread_met_is_raised_once(monkeypatch):
 @needs_compiled
 def test_an_interrupt_before_the_last_rows_are_waited_for_leaves_them_their_memory(tmp_path, monkeypatch):
     begun, go_on, seen = threading.Event(), threading.Event(), []
-    (tmp_path / "events.out.tfevents.1.a").write_bytes(b"".join(encode_scalar("a", i, 1.0, 0.5) for i in range(9000)))
+    (tmp_path / "events.out.tfevents.1.a").write_bytes(b"".join(encode_scalar("a", i, 1.0, 0.5) for i in range(20_000)))
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "events.out.tfevents.1.b").write_bytes(
-        b"".join(encode_scalar(f"b{i % 400}", i, 1.0, 0.5) for i in range(9000))
+        b"".join(encode_scalar(f"b{i % 400}", i, 1.0, 0.5) for i in range(20_000))
     )
 
     def late(scattered, growth):
