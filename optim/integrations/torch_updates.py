@@ -53,6 +53,7 @@ class StepWatch:
         has_closure: whether the step computes the gradients itself.
     """
 
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def __init__(self, optimizer: Any, selected: Selected, *, has_closure: bool) -> None:
         self._selected = selected
         self._parameters = dict(selected.named_parameters())
@@ -61,6 +62,7 @@ class StepWatch:
         self._known = [] if has_closure else _exactly_known(optimizer, every)
         self._samples = _Samples(every, self._known)
 
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def added_to(self, observation: Observation) -> Observation:
         """The observation of this step, with the norms of its updates: of whole tensors, whatever shards them."""
         names, parameters = list(self._parameters), list(self._parameters.values())
@@ -147,19 +149,29 @@ class _Samples:
             parameter, gradient = parameters[i], parameters[i].grad
             if gradient is not None and gradient.is_sparse:
                 self._rows[i] = gradient.coalesce().indices()[0]
-            if local_part(parameter).numel():
-                self._kinds.setdefault((parameter.dtype, parameter.device), []).append(i)
-        self._before = [torch.cat([self._view(i).elements for i in members]) for members in self._kinds.values()]
+            if size := local_part(parameter).numel():
+                is_whole = size <= _LEAST_SAMPLE and i not in self._rows
+                self._kinds.setdefault((parameter.dtype, parameter.device, is_whole), []).append(i)
+        self._before = [self._joined(members, is_whole) for (*_, is_whole), members in self._kinds.items()]
 
     def squares(self) -> list[tuple[list[int], Arriving[Squares]]]:
         """The squares of the differences, which are taken to be as large in all other elements."""
         found = []
-        for members, before in zip(self._kinds.values(), self._before, strict=True):
-            views = [self._view(i) for i in members]
-            added = _wide(torch.cat([view.elements for view in views])) - _wide(before)
-            norms = _norms(added.split([view.elements.numel() for view in views]))
-            found.append((members, norms.then(partial(_squares_of, shares=[view.share for view in views]))))
+        for ((*_, is_whole), members), (before, *_) in zip(self._kinds.items(), self._before, strict=True):
+            now, counts, shares = self._joined(members, is_whole)
+            norms = _norms((_wide(now) - _wide(before)).split(counts))
+            found.append((members, norms.then(partial(_squares_of, shares=shares))))
         return found
+
+    def _joined(self, members: Sequence[int], is_whole: bool) -> tuple[Any, list[int], list[float]]:
+        """The samples of parameters as they are now, one after the other; how many elements each has, and its share."""
+        if is_whole:  # to make a view of each takes longer than all else
+            parts = [local_part(self._parameters[i]) for i in members]
+            joined = torch._utils._flatten_dense_tensors(parts)  # noqa: SLF001 - as torch's DDP does
+            return joined, [part.numel() for part in parts], [1.0] * len(parts)
+        views = [self._view(i) for i in members]
+        elements = [view.elements for view in views]
+        return torch.cat(elements), [part.numel() for part in elements], [view.share for view in views]
 
     def _view(self, i: int) -> _View:
         """The parameter's sample as it is now."""

@@ -47,7 +47,11 @@ def torch_statistics(tensors: Sequence[Any], kinds: Sequence[str]) -> Arriving[T
             "slot" SUM and LARGEST too. Other columns are 0.
     """
     torch = sys.modules["torch"]
-    dense = [tensor.detach().to_dense() if tensor.is_sparse else tensor.detach() for tensor in tensors]
+    with torch.no_grad():  # so that none has to be detached, which takes as long as to measure it
+        return _statistics(torch, [tensor.to_dense() if tensor.is_sparse else tensor for tensor in tensors], kinds)
+
+
+def _statistics(torch: Any, dense: Sequence[Any], kinds: Sequence[str]) -> Arriving[Table]:
     wide = torch.float32 if dense[0].device.type == "mps" else torch.float64
     slots = [i for i, kind in enumerate(kinds) if kind == "slot"]
     counted = [i for i, kind in enumerate(kinds) if kind in ("norm", "gradient")]
@@ -93,7 +97,7 @@ def _counts(
         zeros: whether to count those as well.
     """
     for rows, pieces in _together(tensors):
-        joined, sizes = torch.cat(pieces) if len(pieces) > 1 else pieces[0], [piece.numel() for piece in pieces]
+        joined, sizes = torch._utils._flatten_dense_tensors(pieces), [piece.numel() for piece in pieces]  # noqa: SLF001 - as below
         for column, are in ((NONFINITE, joined - joined != 0), (ZEROS, joined == 0 if zeros else None)):
             if are is not None:
                 ones = are.to(torch.float16).split(sizes)
@@ -105,8 +109,7 @@ def _together(tensors: dict[int, Any]) -> Iterable[tuple[list[int], list[Any]]]:
     groups: list[tuple[list[int], list[Any]]] = []
     latest: dict[Any, tuple[list[int], list[Any], int]] = {}  # by dtype, and the number of elements
     for row, tensor in tensors.items():
-        flat = tensor.reshape(-1)
-        for piece in flat.split(_TOGETHER) if flat.numel() > _TOGETHER else (flat,):
+        for piece in tensor.reshape(-1).split(_TOGETHER) if tensor.numel() > _TOGETHER else (tensor,):
             rows, pieces, size = latest.get(piece.dtype, ([], [], _TOGETHER))
             size += piece.numel()
             if size > _TOGETHER:
