@@ -134,7 +134,8 @@ class GradientHook:
         global_norm: Callable[[], Any] | None,
     ) -> None:
         self._optimizer = weakref.ref(optimizer)
-        self.logging, self._selected, self._clip_norm, self._step = logging, selected, clip_norm, step
+        self.logging: Logging = logging
+        self._selected, self._clip_norm, self._step = selected, clip_norm, step
         self._peers, self._global_norm, self._count = peers, global_norm, 0
         self._losses: list[Any] = []  # of the coming step
         self._assigned: Any = None  # what `loss` is, if it was assigned
