@@ -168,6 +168,7 @@ class _Samples:
         if is_whole:  # to make a view of each takes longer than all else
             parts = [local_part(self._parameters[i]) for i in members]
             joined = torch._utils._flatten_dense_tensors(parts)  # noqa: SLF001 - as torch's DDP does
+            joined = joined.clone() if len(parts) == 1 else joined  # of one it is a view, which the step would change
             return joined, [part.numel() for part in parts], [1.0] * len(parts)
         views = [self._view(i) for i in members]
         elements = [view.elements for view in views]

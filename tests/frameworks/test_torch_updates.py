@@ -216,6 +216,18 @@ def storages():
     return {storage.data_ptr(): storage.nbytes() for storage in of_each}
 
 
+def test_a_small_parameter_beside_a_large_one(logdir):
+    """It is looked at by itself."""
+    model = torch.nn.Linear(128, 64)
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    hook, before = attach(optimizer, logdir, model), model.bias.detach().clone()
+    model(torch.ones(2, 128)).square().sum().backward()
+    optimizer.step()
+    hook.remove()
+    moved = float((model.bias.detach() - before).norm())
+    assert read_run(logdir).scalars["updates/norm/bias"].value.tolist() == pytest.approx([moved])
+
+
 def test_no_copy_of_the_model_is_made(logdir):
     """What is held between the hook's two halves of a step is a sixteenth of a large parameter."""
     model = torch.nn.Linear(2048, 1024)
