@@ -25,6 +25,7 @@ import torch
 
 from optim.kernels.stats import ARRAY_WIDTH, SQUARES
 from optim.telemetry.arriving import Arriving, numbers_of
+from optim.telemetry.devices import norms_of
 from optim.telemetry.shards import flat_groups, local_parts, over_all_ranks
 from optim.wiring.versions import local_part
 
@@ -209,14 +210,7 @@ def _spacing(size: int) -> tuple[int, int]:
 
 def _norms(tensors: Sequence[Any]) -> Arriving[Squares]:
     """float64[tensors]: their norms."""
-    alike: dict[Any, list[int]] = {}
-    for i, tensor in enumerate(tensors):
-        alike.setdefault((tensor.device, tensor.dtype, not tensor.numel()), []).append(i)
-    norms: list[Any] = [None] * len(tensors)
-    for there in alike.values():
-        for i, norm in zip(there, torch._foreach_norm([tensors[i] for i in there]), strict=True):  # noqa: SLF001 - it has no public name
-            norms[i] = norm
-    return numbers_of(norms).then(np.array)
+    return numbers_of(norms_of(torch, tensors)).then(np.array)
 
 
 def _wide(part: Any) -> Any:

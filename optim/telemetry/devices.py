@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Table = NDArray[np.float64]
 
-__all__ = ["jax_statistics", "reports_of_traced", "torch_statistics", "traced_statistics"]
+__all__ = ["jax_statistics", "norms_of", "reports_of_traced", "torch_statistics", "traced_statistics"]
 
 _TOGETHER = 1 << 24  # elements that are counted at a time
 
@@ -56,7 +56,7 @@ def _statistics(torch: Any, dense: Sequence[Any], kinds: Sequence[str]) -> Arriv
     slots = [i for i, kind in enumerate(kinds) if kind == "slot"]
     counted = [i for i, kind in enumerate(kinds) if kind in ("norm", "gradient")]
     blocks = [
-        (SQUARES, range(len(dense)), _norms(torch, dense, wide)),
+        (SQUARES, range(len(dense)), norms_of(torch, dense, wide)),
         (SUM, slots, [dense[i].sum(dtype=wide) for i in slots]),
         (LARGEST, slots, [_largest(dense[i], wide) for i in slots]),
         *_counts(torch, {i: dense[i] for i in counted}, wide, zeros="gradient" in kinds),
@@ -74,11 +74,13 @@ def _statistics(torch: Any, dense: Sequence[Any], kinds: Sequence[str]) -> Arriv
     return Arriving([fetched], filled)
 
 
-def _norms(torch: Any, tensors: Sequence[Any], wide: Any) -> list[Any]:
-    """The norm of each tensor, on its device, from sums in the wide dtype."""
+def norms_of(torch: Any, tensors: Sequence[Any], wide: Any = None) -> list[Any]:
+    """The norm of each tensor, where it is; from sums in the wide dtype, if there is one."""
     norms: list[Any] = [None] * len(tensors)
-    for dtype in {tensor.dtype for tensor in tensors}:
-        rows = [i for i, tensor in enumerate(tensors) if tensor.dtype == dtype]
+    alike: dict[Any, list[int]] = {}  # in one call the fast way is for none that differ, or are empty
+    for i, tensor in enumerate(tensors):
+        alike.setdefault((tensor.device, tensor.dtype, not tensor.numel()), []).append(i)
+    for rows in alike.values():
         of_each = torch._foreach_norm([tensors[i] for i in rows], 2, wide)  # noqa: SLF001 - it has no public name
         for i, norm in zip(rows, of_each, strict=True):
             norms[i] = norm
