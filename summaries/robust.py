@@ -20,6 +20,7 @@ __all__ = [
     "OF_MEDIAN",
     "TAIL_TELLS",
     "Blocks",
+    "after_last",
     "block_medians",
     "blocks",
     "changes",
@@ -168,6 +169,15 @@ def monotone_trend(values: Floats) -> float:
 def sigma(values: Floats) -> float:
     """Robust standard deviation of n ≥ 1 values, about their median."""
     return NORMAL * median(np.abs(values - median(values)))
+
+
+def after_last(holds: Bools) -> int:
+    """The index from which on none of n values holds; 0 if none does.
+
+    >>> after_last(np.array([True, False, True, False])), after_last(np.array([False]))
+    (3, 0)
+    """
+    return int(np.flatnonzero(np.append(True, holds))[-1])
 
 
 def since(shares: Bools | Floats, usual: float) -> int:

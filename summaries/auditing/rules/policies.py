@@ -14,7 +14,7 @@ from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_
 from summaries.auditing.statistics.course import trend_between, typical
 from summaries.auditing.statistics.descent import Descent
 from summaries.reading.series import Series
-from summaries.robust import OF_MEDIAN, block_medians, blocks, changes, median, sigma
+from summaries.robust import OF_MEDIAN, after_last, block_medians, blocks, changes, median, sigma
 from summaries.words import beside
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
             )
         if not bound or not _one_sided(series.value, bound):
             continue
-        first = int(np.flatnonzero(np.append(np.inf, size) > bound)[-1])
+        first = after_last(size > bound)
         if n - first < max(n // 10, limit.min_points // 2):
             continue
         before, after = Level.of("", series, 0, max(n // 10 - 1, 0)), Level.of("", series, first, n - 1)
@@ -302,7 +302,7 @@ def _stops(run: Signals, limit: PolicyCollapseLimits) -> Hits:
             continue
         series = signal.finite
         value, n = series.value, len(series)
-        first = int(np.flatnonzero(np.append(np.inf, np.abs(value)) > limit.min_kl)[-1])
+        first = after_last(np.abs(value) > limit.min_kl)
         zeros = n - first
         if zeros < max(limit.min_zeros, n / 2) or not value.any():  # an estimate that is always 0 is not made
             continue

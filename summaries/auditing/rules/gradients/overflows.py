@@ -8,6 +8,7 @@ import numpy as np
 
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, proportion, whole
+from summaries.robust import after_last
 
 if TYPE_CHECKING:
     from summaries.arrays import Ints
@@ -72,8 +73,7 @@ def lost_scales(run: Signals) -> Hits:
     """Find loss scales that fall to nothing and stay there: each step overflows and is skipped, so none is made."""
     for signal in run.of("loss_scale"):
         step, value = signal.finite.step, signal.finite.value
-        useful = np.flatnonzero(value > _LOST)
-        first = int(useful[-1]) + 1 if len(useful) else 0
+        first = after_last(value > _LOST)
         if len(value) - first < _STAYS or value.max() < 1:
             continue
         begin = int(np.flatnonzero(np.diff(value[:first], prepend=-np.inf) >= 0)[-1])

@@ -15,7 +15,7 @@ from summaries.auditing.signals.objectives import on_the_axis_of
 from summaries.auditing.signals.roles import higher_is_better
 from summaries.auditing.statistics.course import typical
 from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
-from summaries.robust import block_medians, changes, median, sigma
+from summaries.robust import after_last, block_medians, changes, median, sigma
 from summaries.words import beside
 
 if TYPE_CHECKING:
@@ -171,9 +171,9 @@ def _still(signal: Signal, series: Series, limit: ValidationCollapsesLimits) -> 
     value, n = series.value, len(series)
     late = value[n // 2 :]
     moved = np.ptp(value[: n // 2 + 1]) if n else 0.0
-    if n < limit.min_points or not 0 < np.ptp(late) < limit.still * min(moved, abs(value[-1])):
+    first = after_last(np.abs(value - value[-1:]) > limit.still * np.abs(value[-1:]))
+    if n < limit.min_points or not first or not 0 < np.ptp(late) < limit.still * min(moved, abs(value[-1])):
         return None
-    first = int(np.flatnonzero(np.abs(value - value[-1]) > limit.still * abs(value[-1]))[-1]) + 1
     low, last = (Level.of("", series, at, at) for at in (first, n - 1))
     return Hit(
         (
@@ -194,8 +194,7 @@ def _rate_is_dead(run: Signals) -> bool:
 
 def _last_change(signal: Signal) -> int:
     """The index from which on all values are the last one; 0 if they always were, or there are none."""
-    value = signal.finite.value
-    return int(np.flatnonzero(np.append(True, np.diff(value) != 0))[-1]) if len(value) else 0
+    return after_last(np.diff(signal.finite.value) != 0)
 
 
 def _trains(run: Signals, step: int) -> bool:

@@ -13,6 +13,7 @@ from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion
 from summaries.auditing.signals.loss_names import words
 from summaries.auditing.statistics.course import trend_between
 from summaries.auditing.statistics.descent import Descent
+from summaries.robust import after_last
 
 if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signal, Signals
@@ -45,7 +46,7 @@ def dead_rate(run: Signals, limit: DeadRateLimits) -> Hits:
             continue
         value, step = series.value, series.step
         top = int(np.argmax(value))
-        first = int(np.flatnonzero(value > limit.left * value[top])[-1]) + 1
+        first = after_last(value > limit.left * value[top])
         late = step[-1] - limit.share * (step[-1] - step[0])
         lasts = first < len(value) and step[first] <= late
         falls = lasts and run.objective is not None and _falls_since(run.objective.finite, int(late))

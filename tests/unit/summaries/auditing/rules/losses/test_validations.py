@@ -57,6 +57,11 @@ def test_a_validation_that_hardly_moves_any_more():
     assert "val/loss hardly moves in its last 3" in found.message
 
 
+def test_a_validation_that_never_was_away_from_its_end():
+    """It moves by less than a thousandth, and then by a thousandth of that: nothing came down."""
+    assert "GL311" not in codes(train__loss=TRAIN, val__loss=0.5 + np.where(N < 20, 4e-4, 2e-7) * np.sin(N))
+
+
 def test_a_validation_that_is_never_better():
     found = finding("GL311", train__loss=TRAIN, val__loss=1.9 + 0.01 * np.sin(N))
     assert found.message.startswith("val/loss does not fall: 1.9 at first, about 1.9")
