@@ -30,6 +30,7 @@ __all__ = [
 
 _places: list[str] = []  # what is being converted
 _SQLITE = b"SQLite format 3\x00"
+_READ_VERSION = 19  # the place of this byte in the header: 2 where there is a write-ahead log
 
 
 @contextmanager
@@ -153,11 +154,15 @@ def open_database(path: str) -> Iterator[sqlite3.Connection]:
     import sqlite3  # noqa: PLC0415 - takes long to import
 
     with open_bytes(path) as file:
-        if file.read(len(_SQLITE)) != _SQLITE:
+        header = file.read(_READ_VERSION + 1)
+        if not header.startswith(_SQLITE):
             raise ValueError(f"{path}: not an SQLite database, which begins with {_SQLITE!r}")
         opened = os.fstat(file.fileno())
+    # SQLite makes a log and an index beside a database that had one. Where there is no log, nobody writes to it.
+    is_closed = header[_READ_VERSION:] == b"\2" and not os.path.lexists(f"{path}-wal")
+    options = "mode=ro&immutable=1" if is_closed else "mode=ro"
     try:
-        with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as database:
+        with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?{options}", uri=True)) as database:
             if not os.path.samestat(opened, os.stat(path)):  # SQLite has opened it once more, by its path
                 raise ValueError(f"{path}: another file was put in its place")
             database.execute("PRAGMA trusted_schema = OFF")

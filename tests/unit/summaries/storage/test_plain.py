@@ -1,6 +1,7 @@
 """Plain files: found, opened, created; and copies of those at addresses."""
 
 import os
+import sqlite3
 
 import fsspec
 import pytest
@@ -120,3 +121,18 @@ def test_files_below_are_sorted_and_may_be_left_out(tmp_path):
         folders[:] = [name for name in folders if name != "a"]
     assert pruned[1:] == ["b"]
     assert (is_directory(str(tmp_path)), is_directory(str(tmp_path / "0"))) == (True, False)
+
+
+def test_a_database_is_read_without_files_beside_it(tmp_path):
+    """SQLite makes a log and an index beside one that had a log; on a disk that is not written to, it would fail."""
+    path = tmp_path / "x.db"
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("CREATE TABLE metrics (step)")
+    with open_database(str(path)) as database:  # what is in the log alone, too
+        assert database.execute("SELECT name FROM sqlite_schema").fetchall() == [("metrics",)]
+    writer.close()
+    with open_database(str(path)) as database:
+        assert database.execute("SELECT count(*) FROM metrics").fetchall() == [(0,)]
+        assert os.listdir(tmp_path) == ["x.db"]
+    assert os.listdir(tmp_path) == ["x.db"]
