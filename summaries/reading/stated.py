@@ -25,7 +25,18 @@ if TYPE_CHECKING:
 
     Value = bool | float | str
 
-__all__ = ["STATING_TAGS", "Stated", "beside", "configuration", "flat", "from_name", "parsed", "stated", "value_of"]
+__all__ = [
+    "STATING_TAGS",
+    "Stated",
+    "beside",
+    "configuration",
+    "exact",
+    "flat",
+    "from_name",
+    "parsed",
+    "stated",
+    "value_of",
+]
 
 _TEXTS = ("config", "args", "hparams", "hyperparameters", "params")
 _FILES = ("hparams.yaml", "args.json", "params.json", ".hydra/config.yaml", "opt.yaml", "args.yaml")
@@ -36,6 +47,7 @@ _MOST_BYTES = 1 << 20  # of a file or a text; a configuration is smaller
 _PAIR = re.compile(
     r"(?:^|[/,;&\s_-])([A-Za-z][A-Za-z0-9_.]*?)=([^=/,;&\s]*?)(?=[,;&\s_-]+[A-Za-z][A-Za-z0-9_.]*=|[/,;&\s]|$)"
 )
+_INTEGER = re.compile(r"[+-]?\d+")
 _ENTRY = re.compile(r"""( *)(?:'([^']+)'|"([^"]+)"|([^\s#'"\[\]{},&*!|>@`-][^:#]*?)) *:(?: +(.*))?""")
 _COMMENT = re.compile(r"(?:^| +)#.*")
 
@@ -91,9 +103,16 @@ def from_name(name: str) -> dict[str, Value]:
 
 
 def value_of(text: str) -> Value:
-    """A value that is written down: a number, true or false, or else the text itself."""
+    """A value that is written down: a number, true or false, or else the text itself.
+
+    What a float cannot hold stays text, and so does what only Python takes for a number: "0.1_2" is no 0.12.
+
+    >>> value_of("1e-3"), value_of("0.1_2"), value_of("9007199254740993"), value_of("True")
+    (0.001, '0.1_2', '9007199254740993', True)
+    """
     try:
-        return float(text)
+        number = float(text)
+        return text if "_" in text or (_INTEGER.fullmatch(text) and number != int(text)) else number
     except ValueError:
         return {"true": True, "false": False}.get(text.lower(), text)
 
@@ -177,6 +196,8 @@ def _content(directory: str, file: str) -> str:
 def flat(tree: Any, prefix: str) -> Iterator[tuple[str, Value]]:
     """The leaves of nested mappings, with their paths as names: lists as JSON text, numbers as floats; null is none.
 
+    An integer that a float cannot hold is text.
+
     >>> dict(flat({"opt": {"lr": 1, "betas": [0.9, 0.999]}, "seed": None}, ""))
     {'opt.lr': 1.0, 'opt.betas': '[0.9, 0.999]'}
     """
@@ -186,15 +207,16 @@ def flat(tree: Any, prefix: str) -> Iterator[tuple[str, Value]]:
     elif isinstance(tree, (str, bool)):
         yield prefix, tree
     elif isinstance(tree, (int, float)):
-        yield prefix, _number(tree)
+        yield prefix, exact(tree)
     elif isinstance(tree, list):
         yield prefix, json.dumps(tree)
 
 
-def _number(number: float) -> Value:
+def exact(number: float) -> Value:
+    """A number as a float; an integer that is none, as text."""
     try:
-        return float(number)
-    except OverflowError:  # an integer beyond floats
+        return str(number) if isinstance(number, int) and number != float(number) else float(number)
+    except OverflowError:
         return str(number)
 
 

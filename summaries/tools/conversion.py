@@ -52,7 +52,7 @@ class Converted:
         target_format: the format of the target.
         runs: the number of runs.
         points: the number of points.
-        notes: what was left out or changed, a sentence for each.
+        notes: what was left out or changed, a sentence for each; counted in all of the source, whatever is chosen.
     """
 
     source_format: Format
@@ -159,7 +159,7 @@ def _without_format(source: str, target: str, *, is_named: bool) -> Exception:
             return FileNotFoundError(f"no such file or directory: {source}")
         return ValueError(
             "a source must be event files, or named as files of its format are, such as .csv, .db or .log, got "
-            f"{source}; or name its format"
+            f"{source}; or name its format: {', '.join(SOURCES)}"
         )
     return ValueError(
         "the target must end in .csv, .parquet or .jsonl, or be called mlruns, got "

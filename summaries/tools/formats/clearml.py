@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from summaries.reading.stated import value_of
 from summaries.tools.formats.archives import archives, opened
-from summaries.tools.formats.gathering import Gatherer, name_apart
+from summaries.tools.formats.gathering import Gatherer, RunNames
 from summaries.tools.formats.media import picture_of
 from summaries.tools.formats.points import Facts, Media, is_step, mapping, seconds
 
@@ -49,12 +49,12 @@ def read_clearml(path: str, left_out: LeftOut) -> Iterator[Item]:
         ValueError: it is no whole session.
         OSError: a file cannot be read.
     """
-    taken: dict[str, str] = {}
+    names = RunNames(left_out)
     for file in archives(path, MEMBERS, left_out):
         with opened(file) as session:
             task = session.object(MEMBERS[0])
             run_id = str(task.get("id", file))
-            run = name_apart(str(task.get("name") or run_id), run_id, taken)
+            run = names.of(str(task.get("name") or run_id), run_id)
             yield from _events(run, session, left_out)
             comment = task.get("comment")
             yield Facts(run, _hyperparameters(task, left_out), {"comment": comment} if isinstance(comment, str) else {})

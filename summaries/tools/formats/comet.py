@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from summaries.reading.stated import flat
 from summaries.tools.formats.archives import archives, opened
-from summaries.tools.formats.gathering import Gatherer, name_apart
+from summaries.tools.formats.gathering import Gatherer, RunNames
 from summaries.tools.formats.media import picture_of, words
 from summaries.tools.formats.points import Facts, LeftOut, Media, is_step, mapping, seconds
 
@@ -47,11 +47,11 @@ def read_comet(path: str, left_out: LeftOut) -> Iterator[Item]:
         ValueError: it is no whole archive.
         OSError: a file cannot be read.
     """
-    taken: dict[str, str] = {}
+    names = RunNames(left_out)
     for file in archives(path, MEMBERS, left_out):
         with opened(file) as archive:
             run_id = str(archive.object(MEMBERS[0]).get("offline_id", file))
-            yield from _Experiment(archive, left_out).items(run_id, taken)
+            yield from _Experiment(archive, left_out).items(run_id, names)
 
 
 class _Experiment:
@@ -60,11 +60,11 @@ class _Experiment:
     def __init__(self, archive: Archive, left_out: LeftOut) -> None:
         self._archive, self._left_out = archive, left_out
 
-    def items(self, run_id: str, taken: dict[str, str]) -> Iterator[Item]:
+    def items(self, run_id: str, names: RunNames) -> Iterator[Item]:
         """All there is."""
         messages = self._messages(self._left_out)
         others = {str(message.get("key")): message.get("value") for kind, message in messages if kind == "log_other"}
-        run = name_apart(str(others.pop("Name", None) or run_id), run_id, taken)
+        run = names.of(str(others.pop("Name", None) or run_id), run_id)
         gatherer = Gatherer(self._left_out)
         hyperparameters: dict[str, bool | float | str] = {}
         for kind, message in self._messages(LeftOut()):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.tools.formats.points import EXACT, PointBatch, is_step
+from summaries.tools.formats.points import EXACT, LeftOut, PointBatch, is_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from summaries.tools.formats.points import LeftOut
-
-__all__ = ["Gatherer", "name_apart"]
+__all__ = ["Gatherer", "RunNames"]
 
 _POINTS = 1 << 17  # in a batch
 _WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}  # as JSON has no such numbers
@@ -25,7 +24,6 @@ class Gatherer:
     Args:
         left_out: counts what is no number, and rows without a step.
 
-    >>> from summaries.tools.formats.points import LeftOut
     >>> gatherer = Gatherer(LeftOut())
     >>> gatherer.add("a", 3, 1e9, {"loss": 0.5, "train": {"acc": 1}})
     >>> [(batch.tags, batch.step, batch.value) for batch in gatherer.rest()]
@@ -118,20 +116,32 @@ class _Columns:
         )
 
 
-def name_apart(name: str, run_id: str, taken: dict[str, str]) -> str:
-    """The name of a run: its own, or with its id if another run has that.
+class RunNames:
+    """Names for runs, no two the same: a run's own, or with its id if another run has that.
 
     Args:
-        name: what the run is called.
-        run_id: what tells it from others.
-        taken: name → id of the run that has it; changed.
+        left_out: is told of each name that changes.
 
-    >>> taken = {}
-    >>> [name_apart("a", run_id, taken) for run_id in "121"]
-    ['a', 'a-2', 'a']
-    >>> name_apart("a-2", "3", taken)
-    'a-2-3'
+    >>> names = RunNames(LeftOut())
+    >>> [names.of("lr=0.1", run_id) for run_id in "121"]
+    ['lr=0.1', 'lr=0.1,2', 'lr=0.1']
     """
-    while taken.setdefault(name, run_id) != run_id:
-        name = f"{name}-{run_id}"
-    return name
+
+    def __init__(self, left_out: LeftOut) -> None:
+        self._left_out = left_out
+        self._ids: dict[str, tuple[str, ...]] = {}  # of the run that has a name
+
+    def of(self, name: str, *ids: str) -> str:
+        """The name for a run.
+
+        Args:
+            name: what the run is called.
+            *ids: what tells it from all others. As many are appended as must be, after commas, at which hyperparameters
+                in names end.
+        """
+        own, more = name, chain((part for part in ids if part != name), repeat(ids[-1]))
+        while self._ids.setdefault(own, ids) != ids:
+            own = f"{own},{next(more)}"
+        if own != name:
+            self._left_out.renamed[own] = name
+        return own

@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.reading.stated import value_of
 from summaries.storage.plain import create_text, files_below, is_directory, text_below
+from summaries.tools.formats.gathering import RunNames
 from summaries.tools.formats.points import EXACT, ROW, STEPS, Facts, PointBatch
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def read_mlflow(path: str, left_out: LeftOut) -> Iterator[Item]:
     if not runs:
         raise FileNotFoundError(f"no run of MLflow ({_META} beside {_METRICS}, {_PARAMS} or {_TAGS}) below {path}")
     several = len({os.path.dirname(run) for run in runs}) > 1
-    taken: set[str] = set()
+    names = RunNames(left_out)
     for run in runs:
         meta = _meta(run)
         if meta.get("lifecycle_stage") == "deleted":
@@ -87,12 +89,11 @@ def read_mlflow(path: str, left_out: LeftOut) -> Iterator[Item]:
         if several:
             above = os.path.dirname(run)
             name = f"{_meta(above).get('name') or os.path.basename(above)}/{name}"
-        name = f"{name}-{os.path.basename(run)}" if name in taken else name
-        taken.add(name)
+        name = names.of(name, os.path.basename(run))
         yield _points(run, name, left_out)
         texts = {tag.replace(_NOTE, "note"): text for tag, text in tags.items() if _NOTE in tag or "mlflow." not in tag}
         left_out["tags of MLflow's own"] += len(tags) - len(texts)
-        yield Facts(name, {key: _parsed(text) for key, text in _texts(os.path.join(run, _PARAMS), left_out)}, texts)
+        yield Facts(name, {key: value_of(text) for key, text in _texts(os.path.join(run, _PARAMS), left_out)}, texts)
 
 
 def _points(run: str, name: str, left_out: LeftOut) -> PointBatch:
@@ -176,14 +177,6 @@ def _unquoted(text: str) -> str:
         return str(json.loads(text)) if text.startswith('"') else text
     except ValueError:
         return text
-
-
-def _parsed(text: str) -> bool | float | str:
-    """A parameter, which MLflow stores as text."""
-    try:
-        return float(text)
-    except ValueError:
-        return {"True": True, "False": False}.get(text, text)
 
 
 def write_mlflow(runs: Iterable[tuple[str, Run]], directory: str, experiment: str) -> tuple[int, dict[str, str]]:

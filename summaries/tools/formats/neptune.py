@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summaries.optional import needs
+from summaries.reading.stated import exact
 from summaries.tools.formats.files import run_files
-from summaries.tools.formats.gathering import name_apart
+from summaries.tools.formats.gathering import RunNames
 from summaries.tools.formats.media import histogram_of, words
 from summaries.tools.formats.parquet_file import opened_parquet
 from summaries.tools.formats.points import STEPS, Facts, Media, PointBatch
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from summaries.reading.stated import Value
     from summaries.tools.formats.points import Item, LeftOut
 
 __all__ = ["PATTERN", "is_neptune", "read_neptune"]
@@ -71,20 +73,17 @@ def read_neptune(path: str, left_out: LeftOut) -> Iterator[Item]:
         OSError: a file cannot be read.
     """
     files = [file for _, file in run_files(path, PATTERN, left_out, is_neptune)]
-    names: dict[str, str] = {}
-    taken: dict[str, str] = {}
-    ids: dict[str, str] = {}  # of runs, which are unique in their project only → the project
+    names = RunNames(left_out)
+    called: dict[tuple[str, str], str] = {}  # project and id, which is unique in its project only → name
     for file in files:
         for table in _tables(file):
             for project, run_id, rows in _runs(_where(table, "attribute_path", _NAME)):
-                own = name_apart(run_id, project, ids)
-                names[own] = name_apart(rows["string_value"][-1].as_py() or run_id, own, taken)
+                called[project, run_id] = rows["string_value"][-1].as_py() or run_id
     for file in files:
         for table in _tables(file):
             for project, run_id, rows in _runs(table):
-                own = name_apart(run_id, project, ids)
-                run = names[own] if own in names else name_apart(own, own, taken)
-                yield from _items(run, rows, left_out)
+                name = called.get((project, run_id), run_id)
+                yield from _items(names.of(name, run_id, project), rows, left_out)
 
 
 def _tables(file: str) -> Iterator[pa.Table]:
@@ -159,10 +158,10 @@ def _items(run: str, table: pa.Table, left_out: LeftOut) -> Iterator[Item]:
     yield Facts(run, facts, {})
 
 
-def _fact(value: Any) -> float | str:
+def _fact(value: Any) -> Value:
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return float(value) if isinstance(value, (int, float)) else str(value)
+    return exact(value) if isinstance(value, (int, float)) else str(value)
 
 
 def _points(run: str, rows: pa.Table, left_out: LeftOut) -> PointBatch:

@@ -118,11 +118,19 @@ class LeftOut(Counter[str]):
     >>> left_out["text of 'name'"] += 3
     >>> left_out.notes()
     ["text of 'name': 3 left out"]
+
+    Attributes:
+        renamed: new name of a run → its own, which another run has.
     """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.renamed: dict[str, str] = {}
 
     def notes(self) -> list[str]:
         """A sentence for each."""
-        return [f"{what}: {number} left out" for what, number in self.items() if number]
+        left_out = [f"{what}: {number} left out" for what, number in self.items() if number]
+        return left_out + [f"another run {name!r} is called {new!r}" for new, name in self.renamed.items()]
 
 
 def mapping(value: object, left_out: LeftOut) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from google.protobuf.message_factory import GetMessageClass
 from summaries.reading.stated import parsed
 from summaries.storage.plain import files_below, open_bytes, text_below
 from summaries.tools.formats.files import run_files
-from summaries.tools.formats.gathering import Gatherer, name_apart
+from summaries.tools.formats.gathering import Gatherer, RunNames
 from summaries.tools.formats.leveldb_log import MAGIC_BYTES, records
 from summaries.tools.formats.media import picture, words
 from summaries.tools.formats.points import Facts, Media
@@ -77,15 +77,15 @@ def read_swanlab(path: str, left_out: LeftOut) -> Iterator[Item]:
         ValueError: a file is no `.swanlab` file of version 2.
         OSError: a file cannot be read.
     """
-    taken: dict[str, str] = {}
+    names = RunNames(left_out)
     for _, file in run_files(path, PATTERN, left_out):
         with open_bytes(file) as opened:
             if opened.read(MAGIC_BYTES) != _MAGIC:
                 raise ValueError(f"{file}: not a .swanlab file of version 2, which begins with {_MAGIC!r}")
-            yield from _run(opened, file, taken, left_out)
+            yield from _run(opened, file, names, left_out)
 
 
-def _run(opened: BinaryIO, file: str, taken: dict[str, str], left_out: LeftOut) -> Iterator[Item]:
+def _run(opened: BinaryIO, file: str, names: RunNames, left_out: LeftOut) -> Iterator[Item]:
     record_type = _record_type()
     gatherer = Gatherer(left_out)
     name = run_id = os.path.basename(file).removesuffix(".swanlab").removeprefix("run-")
@@ -102,7 +102,7 @@ def _run(opened: BinaryIO, file: str, taken: dict[str, str], left_out: LeftOut) 
             gatherer.add(name, point.step, _seconds(point.timestamp), {point.key: point.value.number})
             yield from gatherer.full()
         elif record.HasField("start"):
-            name = name_apart(record.start.name or run_id, run_id, taken)
+            name = names.of(record.start.name or run_id, run_id)
             if record.start.description:
                 texts["description"] = record.start.description
         elif record.HasField("media"):

@@ -21,7 +21,7 @@ import numpy as np
 from summaries.reading.stated import flat
 from summaries.storage.plain import files_below, open_database
 from summaries.tools.formats.files import run_files
-from summaries.tools.formats.gathering import Gatherer, name_apart
+from summaries.tools.formats.gathering import Gatherer, RunNames
 from summaries.tools.formats.media import histogram_of, picture
 from summaries.tools.formats.points import Facts, Media, is_step
 
@@ -89,7 +89,7 @@ class _Project:
         media = os.path.join(os.path.dirname(file), "media")
         paths = (os.path.join(folder, name) for folder, _, names in files_below(media) for name in names)
         self._media = {os.path.relpath(path, media).replace(os.sep, "/"): path for path in paths}
-        self._taken: dict[str, str] = {}
+        self._names = RunNames(left_out)
         columns = [row[1] for row in database.execute("PRAGMA table_info(metrics)")]
         self._id = "run_id" if "run_id" in columns else "run_name"
 
@@ -114,7 +114,7 @@ class _Project:
             self._left_out[_OTHERS[table]] += count
 
     def _run(self, name: str, run_id: str) -> str:
-        return name_apart(f"{self._prefix}{name}", run_id, self._taken)
+        return self._names.of(f"{self._prefix}{name}", run_id)
 
     def _object(self, text: object) -> dict[str, Any]:
         try:

@@ -23,7 +23,7 @@ from google.protobuf.message import DecodeError
 
 from summaries.reading.stated import flat
 from summaries.storage.plain import files_below, is_directory, open_bytes
-from summaries.tools.formats.gathering import Gatherer, name_apart
+from summaries.tools.formats.gathering import Gatherer, RunNames
 from summaries.tools.formats.leveldb_log import records
 from summaries.tools.formats.points import Facts
 from summaries.wire.protobuf import fields
@@ -64,9 +64,9 @@ def read_wandb(path: str, left_out: LeftOut) -> Iterator[Item]:
         ValueError: a file is no `.wandb` file of version 0.
         OSError: a file cannot be read.
     """
-    taken: dict[str, str] = {}  # name → id
+    names = RunNames(left_out)
     for file in wandb_files(path):
-        run = _RunReader(os.path.basename(file).removesuffix(".wandb").removeprefix("run-"), taken, left_out)
+        run = _RunReader(os.path.basename(file).removesuffix(".wandb").removeprefix("run-"), names, left_out)
         with open_bytes(file) as opened:
             if opened.read(len(_MAGIC)) != _MAGIC:
                 raise ValueError(f"{file}: not a .wandb file of version 0, which begins with {_MAGIC!r}")
@@ -81,8 +81,8 @@ def read_wandb(path: str, left_out: LeftOut) -> Iterator[Item]:
 class _RunReader:
     """Collects the points of one run, and what is said of it."""
 
-    def __init__(self, run_id: str, taken: dict[str, str], left_out: LeftOut) -> None:
-        self._id, self._taken, self._left_out = run_id, taken, left_out
+    def __init__(self, run_id: str, names: RunNames, left_out: LeftOut) -> None:
+        self._id, self._names, self._left_out = run_id, names, left_out
         self._name = ""
         self._config: dict[str, bool | float | str] = {}
         self._texts: dict[str, str] = {}
@@ -108,7 +108,7 @@ class _RunReader:
         return (batch._replace(run=self._run()) for batch in batches)
 
     def _run(self) -> str:
-        return name_apart(self._name or self._id, self._id, self._taken)
+        return self._names.of(self._name or self._id, self._id)
 
     def _add_run(self, record: bytes, start: int, stop: int) -> None:
         for field, first, last in fields(record, start, stop):

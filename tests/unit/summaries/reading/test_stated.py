@@ -21,6 +21,8 @@ from summaries.reading.stated import beside, configuration, from_name, parsed, s
         ("a/model.dim=8/seed=1", {"model.dim": 8, "seed": 1}),
         ("opt=adam_w_lr=0.1", {"opt": "adam", "w_lr": 0.1}),
         ("version_3", {}),
+        ("lr=0.1_2", {"lr": "0.1_2"}),  # Python takes it for 0.12
+        ("lr=0.1,6df98", {"lr": 0.1}),
         (".", {}),
     ],
 )
@@ -153,3 +155,12 @@ def test_what_a_yaml_library_writes_is_read_back_or_left_out(tree):
 @given(st.text(max_size=60) | st.text("ab:-#'\"{}[]|> \n", max_size=60))
 def test_no_text_raises(text):
     parsed(text)
+
+
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**63) - 1, 10**400])
+def test_an_integer_that_a_float_cannot_hold_stays_as_it_is(number):
+    text = str(number)
+    assert (
+        parsed(json.dumps({"seed": number})) == parsed(f"seed: {text}") == from_name(f"seed={text}") == {"seed": text}
+    )
+    assert parsed(json.dumps({"seed": 2**53})) == {"seed": 2.0**53}

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from summaries import SummaryWriter, read_logdir, read_run
+from summaries.reading.stated import from_name
 from summaries.tools import convert
 from summaries.writing.columns_writer import ColumnsWriter
 
@@ -159,6 +160,21 @@ def test_what_is_told(tmp_path):
     assert convert(tmp_path / "logs", tmp_path / "mlruns").notes == ("the name 'größe' is 'gr__e' in MLflow",)
 
 
+def test_runs_of_one_name_are_told(tmp_path):
+    """What is appended is not taken for a part of a hyperparameter."""
+    for i in range(3):
+        with SummaryWriter(tmp_path / "logs" / str(i)) as writer:
+            writer.add_scalar("loss", i, 0)
+    convert(tmp_path / "logs", tmp_path / "mlruns")
+    for file in (tmp_path / "mlruns").rglob("mlflow.runName"):
+        file.write_text("lr=0.1")
+    converted = convert(tmp_path / "mlruns", tmp_path / "back")
+    names = list(read_logdir(tmp_path / "back"))
+    assert names[0] == "lr=0.1"
+    assert converted.notes[:2] == tuple(f"another run 'lr=0.1' is called {name!r}" for name in names[1:])
+    assert [from_name(name) for name in names] == [{"lr": 0.1}] * 3
+
+
 def test_an_address(tmp_path):
     places = fsspec.filesystem("memory")
     places.pipe_file("/conversion/x.csv", b"step,wall_time,loss\n1,2,3\n")
@@ -237,6 +253,7 @@ def test_a_source_of_which_no_format_is_known(tmp_path, monkeypatch, source):
         convert(source, "out")
     assert str(caught.value) == (
         "a source must be event files, or named as files of its format are, such as .csv, .db or .log, "
-        f"got {source}; or name its format"
+        f"got {source}; or name its format: wandb, swanlab, mlflow, trainer, trackio, clearml, comet, neptune, "
+        "parquet, csv, jsonl, log"
     )
     assert convert("train.txt", "out", source_format="log").points == 1

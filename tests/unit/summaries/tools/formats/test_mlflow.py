@@ -106,7 +106,7 @@ def test_names(tmp_path):
     for run in ("1/a", "1/b", "1/c", "2/d"):
         (tmp_path / run / "params").mkdir(parents=True)
     items, left_out = read(store(tmp_path, files))
-    assert [one.run for one in items[::2]] == ["it's/x", "it's/x-b", "2/d"]
+    assert [one.run for one in items[::2]] == ["it's/x", "it's/x,b", "2/d"]
     points = items[-2]
     assert (points.step.tolist(), points.wall_time.tolist(), points.value.tolist()) == ([0, 5], [0.001, 0.003], [2, 4])
     assert left_out == {

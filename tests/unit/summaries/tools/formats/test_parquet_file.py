@@ -108,7 +108,7 @@ def test_runs_of_two_neptune_projects_that_have_one_id(tmp_path):
             "float_value": [float(i), None], "int_value": [None, i], "string_value": pd.array([None, None], "string"),
         }).to_parquet(tmp_path / f"{i}_part_0.parquet")  # fmt: skip
     batches = [item for item in read_neptune(str(tmp_path), LeftOut()) if isinstance(item, PointBatch)]
-    assert [(one.run, one.value.tolist()) for one in batches] == [("r", [0.0]), ("r-lab/b", [1.0])]
+    assert [(one.run, one.value.tolist()) for one in batches] == [("r", [0.0]), ("r,lab/b", [1.0])]
 
 
 def test_what_a_neptune_run_lacks_is_no_text(tmp_path):

@@ -270,10 +270,10 @@ def test_messages_of_comet_that_are_odd(tmp_path, message, note):
 def test_a_run_is_not_joined_to_one_whose_name_was_given_apart(tmp_path):
     database(tmp_path / "a.db", [(0, '{"loss": 1}'), (0, '{"loss": 2}'), (0, '{"loss": 3}')])
     with sqlite3.connect(tmp_path / "a.db") as file:
-        file.execute("UPDATE metrics SET run_id = id, run_name = CASE id WHEN 3 THEN 'first-2' ELSE 'first' END")
+        file.execute("UPDATE metrics SET run_id = id, run_name = CASE id WHEN 3 THEN 'first,2' ELSE 'first' END")
     file.close()
     convert(tmp_path / "a.db", tmp_path / "runs")
     values = {
         name: run.scalars["loss"].value.tolist() for name, run in read_logdir(tmp_path / "runs").items() if run.scalars
     }
-    assert values == {"first": [1.0], "first-2": [2.0], "first-2-3": [3.0]}
+    assert values == {"first": [1.0], "first,2": [2.0], "first,2,3": [3.0]}

@@ -168,7 +168,7 @@ def test_runs_of_one_name_and_one_run_in_two_files(tmp_path):
     for folder, run_id in (("a", "1"), ("b", "1"), ("c", "2")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / f"run-{run_id}.wandb").write_bytes(log(named, history(loss=1.0, _step=int(run_id))))
-    assert [row[0] for row in read(tmp_path)[0]] == ["same", "same", "same-2"]
+    assert [row[0] for row in read(tmp_path)[0]] == ["same", "same", "same,2"]
     assert [Path(file).parent.name for file in wandb_files(str(tmp_path))] == ["a", "b", "c"]
 
 
