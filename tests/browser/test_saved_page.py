@@ -93,6 +93,15 @@ def test_every_point_is_drawn_when_zoomed(opened, runs):
     assert abs(step - SPIKE) <= 2
 
 
+def test_what_a_restart_replaced_is_said_to_be_left_out(opened, tmp_path):
+    for begin in (0, 60):
+        with SummaryWriter(tmp_path / "runs" / "a") as writer:
+            for step in range(begin, 100):
+                writer.add_scalar("loss", begin + step, step, 1.79e9 + begin + step)
+    foot = opened(saved_page([str(tmp_path / "runs")])).locator("#kept").inner_text()
+    assert foot == "This file has all 101 points of 1 tag, without 39 that a restart replaced."  # both of step 60 stand
+
+
 def test_a_thinned_file_says_so_and_keeps_the_spike(opened, runs):
     page = opened(saved_page([runs], most_points=300))
     assert re.search(r"This file has \d+ of 9,090 points .* least and the largest", page.locator("#kept").inner_text())

@@ -139,6 +139,7 @@ def rendered(
         "tags": list(found.items()),
         "points": sum(counts),
         "kept": kept,
+        "superseded": sum(_superseded(library.columns(name), found) for name in places if name in readable),
         "shelf": media.shelf,
         "media": [media.kept, media.all],
         "start": start,
@@ -179,6 +180,11 @@ def _table(library: Library, books: Sequence[Book], tags: Sequence[str]) -> dict
 
 def _chosen(columns: Columns, tags: Collection[str]) -> list[Series]:
     return [signal.standing for signal in columns.signals.all.values() if signal.tag in tags]
+
+
+def _superseded(columns: Columns, tags: Collection[str]) -> int:
+    """How many points of these tags a restart replaced."""
+    return sum(len(one.series) - len(one.standing) for one in columns.signals.all.values() if one.tag in tags)
 
 
 def even_share(counts: Iterable[int], most: int) -> int:

@@ -80,6 +80,7 @@ export interface SavedIndex {
   tags: TagsAnswer["tags"];
   points: number;
   kept: number;
+  superseded: number;
   shelf: Shelf[];
   media: [kept: number, all: number];
   /** The hash of the address with which the file opens. */

@@ -207,12 +207,13 @@ source.answer = async (name, values) => {
 };
 const { points, kept } = index;
 const share = kept < points ? `${whole(kept)} of ${whole(points)} points` : `all ${whole(points)} points`;
+const replaced = index.superseded > 0 ? `, without ${whole(index.superseded)} that a restart replaced` : "";
 const rest = kept < points ? ": of longer curves, the least and the largest value of each stretch" : "";
 const [media, all] = index.media;
 const beside =
   all > 0 ? ` Of images, sounds, texts, histograms and PR curves, it has ${whole(media)} of ${whole(all)}.` : "";
 byId("kept").replaceChildren(
-  el("span", {}, `This file has ${share} of ${counted(index.tags.length, "tag")}${rest}.${beside}`),
+  el("span", {}, `This file has ${share} of ${counted(index.tags.length, "tag")}${replaced}${rest}.${beside}`),
 );
 if (index.start && !location.hash) history.replaceState(history.state, "", index.start);
 begin();
