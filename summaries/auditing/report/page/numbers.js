@@ -51,7 +51,7 @@ export function tick(value) {
 }
 
 const DIGITS = 4; // that a short tick says, at most
-const FEW_DIGITS = 2; // and one with a negative exponent
+const FEW_DIGITS = 2; // and one with an exponent
 const LONGEST = 10; // characters of a number that fit beside an axis
 
 /**
@@ -63,7 +63,7 @@ export function ticks(values) {
   /** @param {number | null} value */
   const isShort = (value) =>
     value === null ||
-    Math.abs(Number(value.toPrecision(Math.abs(value) < 1e-3 ? FEW_DIGITS : DIGITS)) - value) <= apart / 100;
+    Math.abs(Number(value.toPrecision(tick(value).includes("e") ? FEW_DIGITS : DIGITS)) - value) <= apart / 100;
   if (values.every(isShort)) return values.map(tick);
   return withoutHead(
     values.map((value) => (value === null ? "" : precise(value, apart))),
