@@ -228,12 +228,13 @@ class ScalarColumns:
 
     def _make_room(self, values: NDArray[np.void], growth: float) -> None:
         """Let the columns of all tags have room for these rows, and for as many more as are expected."""
-        table = self._table()
-        wanted = np.bincount(values["tag"][values["kind"] == KIND_SCALAR], minlength=len(table)) + table[:, COUNT]
-        for tag in np.flatnonzero(wanted > table[:, ROOM]).tolist():
-            # Memory that is never written to takes no room, and to copy columns as they grow takes long.
-            is_all = growth <= 1 and not table[tag, COUNT]
-            self._grow(tag, int(wanted[tag]), 1.0 if is_all else _SLACK * min(growth, _MOST_GROWTH))
+        tables = self._tables
+        for tag, new in enumerate(np.bincount(values["tag"]).tolist()):  # with those that are no scalars
+            count, room = tables[tag * _WORDS + COUNT], tables[tag * _WORDS + ROOM]
+            if new and count + new > room:
+                # Memory that is never written to takes no room, and to copy columns as they grow takes long.
+                is_all = growth <= 1 and not count
+                self._grow(tag, count + new, 1.0 if is_all else _SLACK * min(growth, _MOST_GROWTH))
 
     def _grow(self, tag: int, least: int, times: float = 1.0) -> None:
         """Give a tag longer columns."""
