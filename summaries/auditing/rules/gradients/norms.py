@@ -164,13 +164,14 @@ def _climb(series: Series, log: Floats, cut: Blocks, limit: ExplodingNormLimits)
     if not len(lasting):
         return None
     k = int(lasting[0])
-    top = int(np.argmax(after))
+    top = k + int(np.argmax(after[k:]))
     low, peak = 10 ** float(lowest[k]), 10 ** float(after[top])
     bottom = int(cut.start[first + trough[k]])
     start = bottom + since(log[bottom : cut.start[first + k] + cut.length] > beyond[k], 0.5)
     stop = int(np.flatnonzero(high)[-1]) + first
     left = bottom + _nearest(log[bottom : max(start, bottom + 1)], float(lowest[k]))
-    there = int(cut.start[first + top]) + _nearest(log[cut.start[first + top] :][: cut.length], float(after[top]))
+    begin, end = max(start, int(cut.start[first + top])), int(cut.start[first + top]) + cut.length
+    there = begin + _nearest(log[begin:end], float(after[top]))
     step, highest = series.step, left + int(np.argmax(log[left:]))
     climb = Move.of(series.tag, series, left, there, "climbs")
     higher = "; ", Extreme("", Point.of(series, highest), int(step[left]), int(step[-1]))

@@ -1,5 +1,7 @@
 """GL402: a norm that explodes, for how long and since when; GL401: whether a run went on after an overflow."""
 
+import re
+
 import numpy as np
 import pytest
 from audits.audited import codes, finding
@@ -40,6 +42,20 @@ def test_a_climb_is_told_in_points_of_the_curve():
     norm = np.exp(5 * np.maximum(0, np.arange(200) / 100 - 1))
     message = finding("GL402", grad_norm=norm).message
     assert message == "grad_norm climbs from 1 at step 100 to 134.3 at step 198"
+
+
+def test_a_climb_ends_after_its_beginning():
+    """Though a level before the fall is higher than the lower bound of the last one."""
+    norm = np.array([
+        1.11, 0.55, 0.602, 0.859, 2.29, 1.81, 0.745, 0.737, 1.44, 1.39, 2.02, 2.06, 1.11, 1.54, 2.34, 1.09, 1.96,
+        1.37, 0.963, 3.5, 1.79, 0.938, 2.55, 2.6, 3.85, 1.75, 5.7, 3.42, 4.6, 2.48, 5.76, 5.25, 3.58, 4.08, 5.19,
+        3.66, 7.69, 2.54, 12.8, 11.8, 8.02, 3.98, 23.4, 1.76, 5.18, 12, 13.8, 11.5, 12.9, 5.33, 6.12, 10.2, 5.95,
+        4.14, 7.39, 11, 8.73, 25.6, 18.8, 21.3, 20.9, 4.89, 5.97, 4.25, 4.78, 1.33, 2.39, 1.9, 1.13, 1.25, 31.1, 32,
+        21.1, 9.71, 19.3, 25.6, 19.7, 40.5,
+    ])  # fmt: skip
+    climb = finding("GL402", grad_norm=norm).message.split(";")[0]
+    first, last = re.findall(r"at step (\d+)", climb)
+    assert int(first) < int(last)
 
 
 def test_a_run_that_ends_on_a_norm_that_is_not_finite_is_a_warning():
