@@ -32,7 +32,7 @@ def histogram(
 
     Args:
         tag: the tag.
-        values: an array, any shape, of any number dtype.
+        values: an array, any shape, of any number dtype. Of complex numbers, the real parts are counted.
         bins: "tensorflow" for TensorFlow's exponential bins, a name or a number that `numpy.histogram` takes, or the
             bins' edges, ascending.
         max_bins: join bins until there are at most this many.

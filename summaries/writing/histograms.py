@@ -56,7 +56,7 @@ class HistogramMethods(EventFileWriter):
 
         Args:
             tag: the tag.
-            values: array of any shape, of any number dtype; not empty.
+            values: array of any shape, of any number dtype; not empty. Of complex numbers, the real parts are counted.
             global_step: as in `add_scalar`.
             bins: "tensorflow" for TensorFlow's exponential bins, a name or a number that `numpy.histogram` takes, or
                 the bins' edges, ascending.
@@ -154,10 +154,10 @@ def deferred_histogram(
 
     def make() -> bytes:
         try:
-            summary = kinds.histogram.histogram(tag, values, bins, max_bins)
+            counted = kinds.distribution.distribution(values, bins, max_bins)
         except Exception as error:
             error.add_note(f"histogram {tag!r} of step {step} could not be counted in the background and is not logged")
             raise
-        return encode_summary_event(summary.SerializeToString(), step, wall_time)
+        return encode_summary_event(kinds.histogram.histogram_bytes(tag, counted), step, wall_time)
 
     return Deferred(make), values.nbytes
