@@ -16,7 +16,6 @@ import ast
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,7 +29,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from summaries.native.targets import DIRECTORY, MARK, TARGETS, built_from, host
+from summaries.native.targets import DIRECTORY, MARK, TARGETS, built_from, host, sealed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -241,8 +240,8 @@ def _link(target: Target, objects: Mapping[str, bytes], made_of: str, directory:
         for name, data in files.items():
             Path(temporary, name).write_bytes(data)
         subprocess.run([*compiler, *options, "-o", target.file, *files], cwd=temporary, check=True)  # noqa: S603
-        path = os.path.join(directory, target.file)
-        shutil.copyfile(os.path.join(temporary, target.file), f"{path}.new")
+        path, data = os.path.join(directory, target.file), Path(temporary, target.file).read_bytes()
+        Path(f"{path}.new").write_bytes(sealed(data) if target.linker.split("-")[1] == "linux" else data)
         os.replace(f"{path}.new", path)  # processes go on with the file that they have loaded
 
 

@@ -11,14 +11,13 @@ import ctypes
 import logging
 import os
 import platform
-import struct
 import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from summaries.native.calls import Function
-from summaries.native.targets import DIRECTORY, X86, host, x86_level
+from summaries.native.targets import DIRECTORY, SEAL_BYTES, X86, host, sealed, x86_level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +26,7 @@ __all__ = ["function", "is_available", "use"]
 
 _logger = logging.getLogger("summaries")
 _FOLDERS = ("summaries/native", "summaries/wire", "summaries/kinds", "optim/kernels")  # of what is compiled
-_ELF_HEADER = 64  # bytes
+_ROOT = Path(__file__).parents[2]
 _wanted: list[str] = []  # the setting of `use`, at most one
 
 
@@ -92,8 +91,10 @@ def _library() -> tuple[ctypes.CDLL, tuple[str, ...]] | None:
         library = _loaded(path)
         level = _x86_level(library) if wanted.levels == X86 else _arm_level()
     except (OSError, AttributeError) as error:  # AttributeError: it is another library, which lacks our functions
-        hint = f": {error}" if os.path.exists(path) else f"; `make native` builds it: {path}"
-        _logger.warning("there is no compiled code, so plain Python does its work, many times slower%s", hint)
+        why = error if os.path.exists(path) else f"{path} is missing"
+        remedy = "`make native` builds it" if _is_checkout() else "install gradledger again"
+        said = "there is no compiled code, so plain Python does its work, many times slower: %s; %s"
+        _logger.warning(said, why, remedy)
         return None
     names = tuple(each.name for each in wanted.levels)
     return (library, names[names.index(level) :]) if level else None
@@ -101,21 +102,21 @@ def _library() -> tuple[ctypes.CDLL, tuple[str, ...]] | None:
 
 def _loaded(path: str) -> ctypes.CDLL:
     if _is_stale(path):
-        raise OSError(f"{path} was made of other sources; `make native` builds it again")
-    if _is_cut(path):
-        raise OSError(f"{path} is cut short: install gradledger again")
+        raise OSError(f"{path} was made of other sources")
+    if _is_damaged(path):
+        raise OSError(f"{path} is damaged")
     return ctypes.CDLL(path)
 
 
-def _is_cut(path: str) -> bool:
-    """Whether a library for Linux lacks its end, as on a disk that was full: calling it would end the process."""
+def _is_damaged(path: str) -> bool:
+    """Whether a library for Linux is not as it was made, as on a disk that was full: calling it may end the process."""
     with open(path, "rb") as file:
-        head = file.read(_ELF_HEADER)
-    if not head.startswith(b"\x7fELF") or len(head) < _ELF_HEADER:
-        return False  # another system's, or no library: loading it raises an error
-    (start,) = struct.unpack_from("<Q", head, 40)
-    size, count = struct.unpack_from("<HH", head, 58)
-    return os.path.getsize(path) < int(start + size * count)
+        data = file.read()
+    return data.startswith(b"\x7fELF") and data != sealed(data[:-SEAL_BYTES])  # of no library, loading raises an error
+
+
+def _is_checkout() -> bool:
+    return _ROOT.joinpath("hatch_build.py").exists()
 
 
 def _is_stale(path: str) -> bool:
@@ -123,11 +124,10 @@ def _is_stale(path: str) -> bool:
 
     Then words would mean something else to it, which nothing checks. Sources are compared only if one is newer.
     """
-    root = Path(__file__).parents[2]
-    if not root.joinpath("hatch_build.py").exists() or not os.path.exists(path):
+    if not _is_checkout() or not os.path.exists(path):
         return False
     made = os.path.getmtime(path)
-    sources = (source for folder in _FOLDERS for source in root.joinpath(folder).rglob("*.py"))
+    sources = (source for folder in _FOLDERS for source in _ROOT.joinpath(folder).rglob("*.py"))
     if all(source.stat().st_mtime <= made for source in sources):
         return False
     from summaries.native import building  # noqa: PLC0415 - only in a checkout, and only after a change

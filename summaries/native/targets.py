@@ -10,18 +10,35 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["DIRECTORY", "MARK", "TARGETS", "X86", "Level", "Target", "built_from", "host", "x86_level"]
+__all__ = [
+    "DIRECTORY",
+    "MARK",
+    "SEAL_BYTES",
+    "TARGETS",
+    "X86",
+    "Level",
+    "Target",
+    "built_from",
+    "host",
+    "sealed",
+    "x86_level",
+]
 
 DIRECTORY = os.path.join(os.path.dirname(__file__), "lib")
 """Where the libraries are."""
 
 MARK = "gradledger, built from "
 """A library has a text that begins with this, and goes on with what `built_from` returns."""
+
+
+SEAL_BYTES = 4
+"""How many bytes `sealed` adds."""
 
 
 class Level(NamedTuple):
@@ -82,6 +99,11 @@ def built_from(path: str) -> str | None:
         return None
     start = data.find(MARK.encode())
     return data[start + len(MARK) : data.find(b"\0", start)].decode() if start >= 0 else None
+
+
+def sealed(data: bytes) -> bytes:
+    """A library for Linux with the checksum of its bytes after them, where the loader does not look."""
+    return data + zlib.crc32(data).to_bytes(SEAL_BYTES, "little")
 
 
 # Bits of what CPUID returns, by leaf and register (0 to 3: eax, ebx, ecx, edx), for each level beyond the one before.
