@@ -1,4 +1,4 @@
-"""An optimizer of your own, by public names only: AdaMax, as one would write it if `optim.AdaMaxOptimizer` were not there.
+"""An optimizer of your own, by public names only: AdaMax, written without `optim.AdaMaxOptimizer`.
 
     python examples/own_optimizer.py
 
