@@ -29,7 +29,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from summaries.native.targets import DIRECTORY, MARK, TARGETS, built_from, host, sealed
+from summaries.native.targets import DIRECTORY, MARK, TARGETS, built_from, host, seal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -241,7 +241,7 @@ def _link(target: Target, objects: Mapping[str, bytes], made_of: str, directory:
             Path(temporary, name).write_bytes(data)
         subprocess.run([*compiler, *options, "-o", target.file, *files], cwd=temporary, check=True)  # noqa: S603
         path, data = os.path.join(directory, target.file), Path(temporary, target.file).read_bytes()
-        Path(f"{path}.new").write_bytes(sealed(data) if target.linker.split("-")[1] == "linux" else data)
+        Path(f"{path}.new").write_bytes(data + seal(data) if target.linker.split("-")[1] == "linux" else data)
         os.replace(f"{path}.new", path)  # processes go on with the file that they have loaded
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from summaries.native.calls import Function
-from summaries.native.targets import DIRECTORY, SEAL_BYTES, X86, host, sealed, x86_level
+from summaries.native.targets import DIRECTORY, SEAL_BYTES, X86, host, seal, x86_level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +112,8 @@ def _is_damaged(path: str) -> bool:
     """Whether a library for Linux is not as it was made, as on a disk that was full: calling it may end the process."""
     with open(path, "rb") as file:
         data = file.read()
-    return data.startswith(b"\x7fELF") and data != sealed(data[:-SEAL_BYTES])  # of no library, loading raises an error
+    is_ours = data[-SEAL_BYTES:] == seal(memoryview(data)[:-SEAL_BYTES])
+    return data.startswith(b"\x7fELF") and not is_ours  # of what is no library, loading raises an error
 
 
 def _is_checkout() -> bool:

@@ -26,7 +26,7 @@ __all__ = [
     "Target",
     "built_from",
     "host",
-    "sealed",
+    "seal",
     "x86_level",
 ]
 
@@ -38,7 +38,7 @@ MARK = "gradledger, built from "
 
 
 SEAL_BYTES = 4
-"""How many bytes `sealed` adds."""
+"""The length of `seal`."""
 
 
 class Level(NamedTuple):
@@ -101,9 +101,9 @@ def built_from(path: str) -> str | None:
     return data[start + len(MARK) : data.find(b"\0", start)].decode() if start >= 0 else None
 
 
-def sealed(data: bytes) -> bytes:
-    """A library for Linux with the checksum of its bytes after them, where the loader does not look."""
-    return data + zlib.crc32(data).to_bytes(SEAL_BYTES, "little")
+def seal(data: bytes | memoryview) -> bytes:
+    """The checksum of a library for Linux, which follows its bytes, where the system's loader does not look."""
+    return zlib.crc32(data).to_bytes(SEAL_BYTES, "little")
 
 
 # Bits of what CPUID returns, by leaf and register (0 to 3: eax, ebx, ecx, edx), for each level beyond the one before.
