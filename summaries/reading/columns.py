@@ -229,7 +229,7 @@ class ScalarColumns:
     def _make_room(self, values: NDArray[np.void], growth: float) -> None:
         """Let the columns of all tags have room for these rows, and for as many more as are expected."""
         tables = self._tables
-        for tag, new in enumerate(np.bincount(values["tag"]).tolist()):  # with those that are no scalars
+        for tag, new in enumerate(np.bincount(values["tag"][values["kind"] == KIND_SCALAR]).tolist()):
             count, room = tables[tag * _WORDS + COUNT], tables[tag * _WORDS + ROOM]
             if new and count + new > room:
                 # Memory that is never written to takes no room, and to copy columns as they grow takes long.
