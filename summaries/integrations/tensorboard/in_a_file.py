@@ -118,7 +118,7 @@ def rendered(
     share = even_share(counts, most_points)
     blocks: dict[str, str] = {"table": as_text(to_json(_table(library, list(books.values()), list(found))).encode())}
     media = gathered(library, [name for name in places if name in readable], tags, most_media_bytes)
-    reports, kept = {}, 0
+    reports, kept, superseded = {}, 0, 0
     for at, name in enumerate(places):
         if name not in readable:
             continue
@@ -129,6 +129,8 @@ def rendered(
         packed, count = _packed(columns, found, share)
         blocks[f"points-{at}"] = as_text(packed)
         kept += count
+        signals = (one for one in columns.signals.all.values() if one.tag in found)
+        superseded += sum(len(one.series) - len(one.standing) for one in signals)
         if name in media.bodies:
             blocks[f"media-{at}"] = as_text(media.bodies[name])
     packed_runs = bodies(Report(tuple(reports.values())))
@@ -139,7 +141,7 @@ def rendered(
         "tags": list(found.items()),
         "points": sum(counts),
         "kept": kept,
-        "superseded": sum(_superseded(library.columns(name), found) for name in places if name in readable),
+        "superseded": superseded,
         "shelf": media.shelf,
         "media": [media.kept, media.all],
         "start": start,
@@ -180,11 +182,6 @@ def _table(library: Library, books: Sequence[Book], tags: Sequence[str]) -> dict
 
 def _chosen(columns: Columns, tags: Collection[str]) -> list[Series]:
     return [signal.standing for signal in columns.signals.all.values() if signal.tag in tags]
-
-
-def _superseded(columns: Columns, tags: Collection[str]) -> int:
-    """How many points of these tags a restart replaced."""
-    return sum(len(one.series) - len(one.standing) for one in columns.signals.all.values() if one.tag in tags)
 
 
 def even_share(counts: Iterable[int], most: int) -> int:

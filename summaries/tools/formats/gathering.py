@@ -139,9 +139,10 @@ class RunNames:
             *ids: what tells it from all others. As many are appended as must be, after commas, at which hyperparameters
                 in names end.
         """
+        if self._ids.setdefault(name, ids) == ids:  # at once: some formats ask for each row
+            return name
         own, more = name, chain((part for part in ids if part != name), repeat(ids[-1]))
         while self._ids.setdefault(own, ids) != ids:
             own = f"{own},{next(more)}"
-        if own != name:
-            self._left_out.renamed[own] = name
+        self._left_out.renamed[own] = name
         return own

@@ -171,8 +171,10 @@ def _still(signal: Signal, series: Series, limit: ValidationCollapsesLimits) -> 
     value, n = series.value, len(series)
     late = value[n // 2 :]
     moved = np.ptp(value[: n // 2 + 1]) if n else 0.0
-    first = after_last(np.abs(value - value[-1:]) > limit.still * np.abs(value[-1:]))
-    if n < limit.min_points or not first or not 0 < np.ptp(late) < limit.still * min(moved, abs(value[-1])):
+    if n < limit.min_points or not 0 < np.ptp(late) < limit.still * min(moved, abs(value[-1])):
+        return None
+    first = after_last(np.abs(value - value[-1]) > limit.still * abs(value[-1]))
+    if not first:  # it never was away
         return None
     low, last = (Level.of("", series, at, at) for at in (first, n - 1))
     return Hit(
