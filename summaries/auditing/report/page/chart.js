@@ -13,7 +13,7 @@ import { uPlot } from "./uplot/uPlot.iife.min.js";
 /** @import { View } from "./view.js" */
 
 const CHART_HEIGHT = 250;
-const SIDE = 66; // CSS pixels for the y axis
+const SIDE = 66; // CSS pixels for the y axis, at least
 const BESIDE = 22; // half of the label of the last tick of the x axis
 const LINE_COLORS = 8;
 const DASHES = [undefined, [7, 3], [2, 3], [8, 3, 2, 3]]; // of the first eight curves, of the next eight, …
@@ -245,7 +245,7 @@ export function lineChart(view, holder, curves, findings, log, looks = {}) {
   const shares = !ticks && curves.every(({ role }) => SHARES.has(role));
   options.scales.y = shares ? { ...scale, range: shareRange } : scale;
   if (clipped) clip(/** @type {{ range: ScaleRange }} */ (options.scales.y), finite);
-  options.axes[1].size = side;
+  options.axes[1].size = (_u, texts) => Math.max(side, ...(texts ?? []).map((text) => 7 * (text ?? "").length + 12));
   options.legend = { show: legend };
   options.bands = bands.map(([high, low]) => ({
     series: [high + 1, low + 1],
