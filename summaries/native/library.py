@@ -56,8 +56,8 @@ def is_available() -> bool:
 @cache
 def _told() -> str:
     told = os.environ.get("GRADLEDGER_KERNELS", "")
-    if told not in {"", "plain", "compiled"}:
-        _logger.warning("GRADLEDGER_KERNELS must be 'plain' or 'compiled', got %r, which is ignored", told)
+    if told not in {"", "plain"}:
+        _logger.warning("GRADLEDGER_KERNELS must be 'plain' or not set, got %r, which is ignored", told)
     return told
 
 

@@ -62,6 +62,12 @@ def _answers(address):
         return False
 
 
+def _is_connected(address):
+    """Whether the page of the only notebook has its kernel. Cells that are run before that are dropped."""
+    with urlopen(f"{address}/api/sessions", timeout=TIMEOUT) as answer:  # noqa: S310 - our own server's address
+        return any(session["kernel"]["connections"] for session in json.load(answer))
+
+
 class Notebook:
     """A notebook in JupyterLab, all of whose cells were run."""
 
@@ -73,12 +79,14 @@ class Notebook:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.goto(f"{address}/lab/tree/{name}")
         page.locator(".jp-Cell").nth(cells - 1).wait_for(state="attached")
+        pause = lambda seconds: page.wait_for_timeout(1000 * seconds)  # noqa: E731 - the page goes on meanwhile
+        assert until(lambda: _is_connected(address), pause)
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         done = page.locator(".jp-InputPrompt", has_text=f"[{cells}]:")
         failed = page.locator('[data-mime-type="application/vnd.jupyter.error"]')
-        pause = lambda seconds: page.wait_for_timeout(1000 * seconds)  # noqa: E731 - the page goes on meanwhile
-        assert until(lambda: done.count() or failed.count(), pause)
+        prompts = page.locator(".jp-InputPrompt")
+        assert until(lambda: done.count() or failed.count(), pause), prompts.all_inner_texts()
         assert failed.all_inner_texts() == []
 
     def output(self, number):

@@ -42,7 +42,8 @@ if hasattr(os, "fork"):
 def test_no_step_needs_numba_and_threads_survive_a_fork(tmp_path, engine):
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
-    run(path, engine, env=os.environ | {"GRADLEDGER_KERNELS": engine, "PYTHONPATH": "."})
+    told = "plain" if engine == "plain" else ""
+    run(path, engine, env=os.environ | {"GRADLEDGER_KERNELS": told, "PYTHONPATH": "."})
 
 
 @needs_library
