@@ -1,6 +1,7 @@
 """What runs logged beside scalars, in gradledger view: images by step, texts, sounds, histograms, PR curves."""
 
 import io
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -14,9 +15,7 @@ TEXT = "# Title\n<script>window.hacked=1</script> [link](javascript:alert(1))"
 STEPS = (0, 10, 20)
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    root = tmp_path_factory.mktemp("media")
+def write_runs(root):
     rng = np.random.default_rng(0)
     for k, name in enumerate(("a", "b", HOSTILE)):
         with SummaryWriter(root / name) as writer:
@@ -32,16 +31,27 @@ def root(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return write_runs(tmp_path_factory.mktemp("media"))
+
+
+@pytest.fixture(scope="module")
 def viewer(root):
     with serving(root) as viewer:
         yield viewer
 
 
-@pytest.fixture
-def page(browser, viewer, screenshots, request):
-    with looking(browser, viewer, 3, screenshots / f"media_{request.node.name.removeprefix('test_')}.png") as page:
+@contextmanager
+def looking_at_media(browser, viewer, screenshots, name):
+    with looking(browser, viewer, 3, screenshots / f"media_{name}.png") as page:
         page.get_by_role("link", name="Media", exact=True).click()
         page.locator(".media img").first.wait_for()
+        yield page
+
+
+@pytest.fixture
+def page(browser, viewer, screenshots, request):
+    with looking_at_media(browser, viewer, screenshots, request.node.name.removeprefix("test_")) as page:
         yield page
 
 
@@ -75,7 +85,7 @@ def test_runs_and_tags_are_searched(page):
     section = page.locator(".media details").first
     assert soon(page, lambda: captions(section) == ["step 10"])
     page.get_by_label("Tags that match").fill("/image$/")
-    assert page.locator(".media details summary").all_inner_texts() == [f"{HOSTILE}/image"]
+    assert soon(page, lambda: page.locator(".media details summary").all_inner_texts() == [f"{HOSTILE}/image"])
     page.reload()
     assert soon(page, lambda: page.locator(".media figure").count() == 1)  # the address holds it
 
@@ -132,12 +142,14 @@ def test_what_tensorboard_shows_has_its_command(page, root):
     assert f"tensorboard --logdir {root}" in page.locator(".elsewhere").inner_text()
 
 
-def test_a_new_step_is_shown(page, root):
-    section = page.locator(".media details").first
-    assert soon(page, lambda: captions(section)[:1] == ["step 20"])
-    with SummaryWriter(root / "a") as writer:
-        writer.add_image("sample", np.full((3, 8, 8), 0.9), 30)
-    assert soon(page, lambda: captions(section)[:1] == ["step 30"])
+def test_a_new_step_is_shown(browser, tmp_path, screenshots):
+    write_runs(tmp_path)
+    with serving(tmp_path) as viewer, looking_at_media(browser, viewer, screenshots, "a_new_step_is_shown") as page:
+        section = page.locator(".media details").first
+        assert soon(page, lambda: captions(section)[:1] == ["step 20"])
+        with SummaryWriter(tmp_path / "a") as writer:
+            writer.add_image("sample", np.full((3, 8, 8), 0.9), 30)
+        assert soon(page, lambda: captions(section)[:1] == ["step 30"])
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1400, "light"), (420, "dark")])

@@ -72,16 +72,16 @@ def test_search_by_text_and_by_pattern(page):
     wall = open_wall(page)
     search = page.get_by_label("Tags that match")
     search.fill("LOSS")
-    assert wall.locator("h3").all_inner_texts() == ["train/loss", "val/loss"]
+    assert soon(page, lambda: wall.locator("h3").all_inner_texts() == ["train/loss", "val/loss"])
     search.fill("/^val/")
-    assert wall.locator("h3").all_inner_texts() == ["val/loss", f"val/{HOSTILE}"]
+    assert soon(page, lambda: wall.locator("h3").all_inner_texts() == ["val/loss", f"val/{HOSTILE}"])
     assert "tags=%2F%5Eval%2F" in address(page)
     search.fill("/(/")
     assert "Unterminated group" in search.get_attribute("title")
     assert wall.locator("h3").count() == 2  # as before
     page.get_by_label("Runs that match").fill("a")
     search.fill("nothing like it")
-    assert "No tag matches." in wall.inner_text()
+    assert soon(page, lambda: "No tag matches." in wall.inner_text())
     page.reload()
     assert soon(page, lambda: "0 of 63 tags" in page.locator(".wall").inner_text())
 
@@ -232,14 +232,14 @@ def test_a_chart_that_no_chosen_run_has_says_so(page):
 def test_pins_stay_above_and_in_the_link(page):
     wall = open_wall(page)
     wall.get_by_role("button", name="Pin val/loss", exact=True).click()
-    assert wall.locator("h2").all_inner_texts() == ["Pinned"]
+    assert soon(page, lambda: wall.locator("h2").all_inner_texts() == ["Pinned"])
     page.reload()
     page.locator(".wall h2").wait_for()
     assert wall.locator("h3").first.text_content() == "val/loss"
     pin = wall.get_by_role("button", name="Pin val/loss", exact=True)
     assert pin.get_attribute("aria-pressed") == "true"
     pin.click()
-    assert wall.locator("h2").count() == 0
+    assert soon(page, lambda: wall.locator("h2").count() == 0)
     assert "pins" not in address(page)
 
 
@@ -255,9 +255,9 @@ def test_axes_and_outliers(page):
 
     assert {"0.1", "1", "10"} <= set(ticks())
     page.get_by_role("button", name="Linear").click()
-    assert "50" in ticks()
+    assert soon(page, lambda: "50" in ticks())
     page.get_by_role("button", name="Clip outliers").click()
-    assert "50" not in ticks()
+    assert soon(page, lambda: "50" not in ticks())
     assert "clip=1" in address(page)
     page.get_by_role("button", name="Log x").click()
     page.locator(".wall .uplot canvas").first.wait_for()

@@ -7,7 +7,7 @@ import { addressOf, here, replaceAddress } from "./address.js";
 import { places } from "./places.js";
 import { savePage } from "./save_page.js";
 import { asked, onlyLatest } from "./server.js";
-import { chooser } from "./table_columns.js";
+import { adder, boxes } from "./table_columns.js";
 import { asking, columnOf, exactly, filterOf, firstColumns, groupsOf, separated, sorted } from "./table_data.js";
 import { plot } from "./table_plots.js";
 import { cellOf, groupRow, ownCell, refocus, rowOf } from "./table_rows.js";
@@ -80,8 +80,11 @@ class Table {
     this.all = quietButton("Show all runs", () => this.filter({}, true), { hidden: true });
     this.plots = el("div", { class: "plots" });
     this.tools = el("div", { class: "tools" });
-    this.chooser = el("div", { class: "chooser" });
-    const columns = el("details", { class: "columns" }, el("summary", {}, "Choose columns"), this.chooser);
+    this.boxes = el("div", { class: "boxes" });
+    // The form stays as it is while columns come: the next one may be half written.
+    const form = adder(tags, (key, isShown) => this.show(key, isShown));
+    const chooser = el("div", { class: "chooser" }, form, this.boxes);
+    const columns = el("details", { class: "columns" }, el("summary", {}, "Choose columns"), chooser);
     const heading = el("h1", {}, "Runs as a table");
     this.element = el(
       "section",
@@ -250,10 +253,8 @@ class Table {
   }
 
   drawChooser() {
-    const { parameters, tags, state } = this;
-    this.chooser.replaceChildren(
-      ...chooser(parameters, tags, state.columns, (key, isShown) => this.show(key, isShown)),
-    );
+    const { parameters, state } = this;
+    this.boxes.replaceChildren(...boxes(parameters, state.columns, (key, isShown) => this.show(key, isShown)));
   }
 
   /** @type {(key: string, isShown: boolean) => void} */
@@ -261,9 +262,9 @@ class Table {
     const others = this.state.columns.filter((one) => one !== key);
     const { [key]: _gone, ...where } = this.state.where;
     this.change({ columns: isShown ? [...others, key] : others, where: isShown ? this.state.where : where });
-    const before = /** @type {HTMLElement | null} */ (document.activeElement?.closest(".chooser label"))?.title;
+    const before = /** @type {HTMLElement | null} */ (document.activeElement?.closest(".boxes label"))?.title;
     this.reload().then(() => {
-      const same = [...this.chooser.querySelectorAll("label")].find(({ title }) => before && title === before);
+      const same = [...this.boxes.querySelectorAll("label")].find(({ title }) => before && title === before);
       same?.querySelector("input")?.focus();
     });
   }

@@ -12,8 +12,8 @@ const MOST_HINTS = 300; // tags that are offered while one is typed
 
 /** @typedef {(key: string, isShown: boolean) => void} OnShow */
 
-/** @type {(parameters: Parameter[], tags: [string, number][], shown: string[], onshow: OnShow) => HTMLElement[]} */
-export function chooser(parameters, tags, shown, onshow) {
+/** @type {(parameters: Parameter[], shown: string[], onshow: OnShow) => HTMLElement[]} */
+export function boxes(parameters, shown, onshow) {
   /** @type {(key: string, title?: string) => HTMLElement} */
   const box = (key, title) => {
     /** @param {FieldEvent} event */
@@ -25,11 +25,11 @@ export function chooser(parameters, tags, shown, onshow) {
   const stated = parameters.map(({ name, source, values, runs }) =>
     box(`parameter:${name}`, `${name}, from ${source}: ${values} different in ${counted(runs, "run")}`),
   );
-  return [adder(tags, onshow), el("div", { class: "boxes" }, own, stated)];
+  return [...own, ...stated];
 }
 
 /** @type {(tags: [string, number][], onshow: OnShow) => HTMLElement} */
-function adder(tags, onshow) {
+export function adder(tags, onshow) {
   const hints = el("datalist", { id: "tags-of-runs" });
   /** @param {string} text */
   const offer = (text) => {
@@ -53,7 +53,10 @@ function adder(tags, onshow) {
     const isKnown = tags.some(([known]) => known === tag.value);
     tag.setCustomValidity(isKnown ? "" : "No run has scalars with this tag.");
     const at = measure === "at" ? `@${Math.trunc(Number(step.value))}` : "";
-    if (tag.reportValidity()) onshow(`${measure}${at}:${tag.value}`, true);
+    if (!tag.reportValidity()) return;
+    onshow(`${measure}${at}:${tag.value}`, true);
+    tag.value = "";
+    offer("");
   };
   return el("div", { class: "adder" }, measures, step, tag, hints, quietButton("Add column", add));
 }
