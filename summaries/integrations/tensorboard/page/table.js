@@ -86,16 +86,8 @@ class Table {
     const chooser = el("div", { class: "chooser" }, form, this.boxes);
     const columns = el("details", { class: "columns" }, el("summary", {}, "Choose columns"), chooser);
     const heading = el("h1", {}, "Runs as a table");
-    this.element = el(
-      "section",
-      { class: "table" },
-      places("table"),
-      heading,
-      this.tools,
-      columns,
-      this.plots,
-      this.box,
-    );
+    const parts = [places("table"), heading, this.tools, columns, this.plots, this.box];
+    this.element = el("section", { class: "table" }, parts);
     this.watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && this.add(), {
       root: this.box,
       rootMargin: "600px",
