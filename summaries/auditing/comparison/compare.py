@@ -77,7 +77,7 @@ def compare_runs(
     for run, result in work:
         results[run.name] = _Result(None, {}, [(run.name, result.reason)]) if isinstance(result, Died) else result
         on_run(run.name, None)
-    runs = _gathered({run.name: results[run.name] for run in files}, stated)
+    runs = _gathered({run.name: results[run.name] for run in files}, stated, metric)
     labels = marked(runs.outcomes, {**runs.labels, **stated.labels}, good, bad)
     lesson = None
     if stated.labels or good or bad or len(set(labels.values())) > 1:  # runs may all be labelled alike
@@ -129,7 +129,9 @@ class _Reading:
         if run is None or has_incident(run):  # which is an excerpt of another run
             return _Result(None, {}, left_out)
         signals = Signals(files.name, run, table_of(self.config.tags, run.tags, self.config.logger(files.name)))
-        compared = signals.of(*LOSSES) + [signals.all[tag] for tag in (self.metric,) if tag in signals.all]
+        # What behaves like a loss in one run need not in another one, which is compared by it all the same.
+        compared = signals.of(*LOSSES, "auxiliary_loss")
+        compared += [signals.all[tag] for tag in (self.metric,) if tag in signals.all]
         main = main_losses(signals)
         outcomes = {
             signal.tag: outcome_of(signal, maximize=self.maximize, main=signal.tag in main) for signal in compared
@@ -147,16 +149,21 @@ class _Runs(NamedTuple):
     faults: list[Fault]
 
 
-def _gathered(results: Mapping[str, _Result], stated: Table) -> _Runs:
+def _gathered(results: Mapping[str, _Result], stated: Table, metric: str | None) -> _Runs:
     """All runs; what the table states of one goes before what its name and the hparams dashboard do.
 
-    A run without losses gives its hyperparameters to the run above it: torch's add_hparams makes such runs.
+    A run without losses and the metric gives its hyperparameters to the run above it: torch's add_hparams makes such
+    runs.
     """
     left_out = [entry for result in results.values() for entry in result.left_out]
     labels = {name: result.label for name, result in results.items() if result.label}
     outcomes = {name: result.outcomes for name, result in results.items() if result.outcomes is not None}
     configurations = {name: {**results[name].configuration, **stated.rows.get(name, {})} for name in outcomes}
-    for name in [name for name, own in outcomes.items() if not own]:
+    for name in [
+        name
+        for name, own in outcomes.items()
+        if metric not in own and not any(outcome.role in LOSSES for outcome in own.values())
+    ]:
         above = name.rpartition("/")[0] or "."
         if name != above and outcomes.get(above) and configurations[name]:
             configurations[above] = {**configurations.pop(name), **configurations[above]}
@@ -170,9 +177,11 @@ def _compared(
 ) -> Comparison:
     measure = lesson.measure if lesson else "final"
     reached = {name: outcomes[metric] for name, outcomes in runs.outcomes.items() if metric in outcomes}
-    roles = {outcome.role for outcome in reached.values()}
-    role = next((role for role in LOSSES if role in roles), "")  # where Keras wrote …/train and …/validation
-    reached = {name: outcome for name, outcome in reached.items() if not role or outcome.role == role}
+    validates = any(outcome.role == "validation_loss" for outcome in reached.values())
+    trained = [name for name, outcome in reached.items() if validates and outcome.role == "loss"]
+    for name in trained:  # where Keras wrote …/train and …/validation
+        del reached[name]
+    lacking = [name for name in runs.outcomes if name not in reached and name not in trained]
     stated = {name: runs.configurations[name] for name in reached}
     if not varying(stated.values()):
         stated = {name: {**own, "run": stem(name)} for name, own in stated.items()}
@@ -201,7 +210,11 @@ def _compared(
         seeds_share([np.array([value[run] for run in group.runs]) for group in groups]),
         _identical({name: outcome.digest for name, outcome in reached.items()}),
         taught,
-        (*runs.left_out, *((name, f"it has no {metric}") for name in runs.outcomes if name not in reached)),
+        (
+            *runs.left_out,
+            *((name, f"it has no {metric}") for name in lacking),
+            *((name, f"its {metric} is a training loss, that of others a validation loss") for name in trained),
+        ),
         tuple(runs.faults),
         len(runs.left_out),
     )

@@ -18,6 +18,7 @@ __all__ = ["Table", "alike", "check_stated", "is_seed", "read_table", "stem", "v
 
 _SEED = re.compile(r"(?:.*[._/-])?(?:seed|random_?(?:seed|state)|rng|replicate|repeat|trial|fold)s?\d*", re.IGNORECASE)
 _NUMBERED = re.compile(r"[/_.-]?(?:seed|s|run|version|trial|rep|exp)?[=_-]?\d+$", re.IGNORECASE)
+_ID = re.compile(r"(?:^|/)(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{12,}$")  # as trackers give them
 _LABELS = frozenset({"good", "bad", ""})
 
 
@@ -33,10 +34,10 @@ def is_seed(name: str) -> bool:
 def stem(name: str) -> str:
     """The name of a run without a number at its end: what runs without stated hyperparameters are grouped by.
 
-    >>> stem("big/version_3"), stem("baseline-seed2"), stem("resnet")
-    ('big', 'baseline', 'resnet')
+    >>> stem("big/version_3"), stem("baseline-seed2"), stem("resnet"), stem("ed12e003d0c24692")
+    ('big', 'baseline', 'resnet', 'ed12e003d0c24692')
     """
-    return _NUMBERED.sub("", name) or name
+    return name if _ID.search(name) else _NUMBERED.sub("", name) or name
 
 
 def varying(configurations: Iterable[Mapping[str, Value]]) -> tuple[str, ...]:

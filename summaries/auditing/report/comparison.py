@@ -28,6 +28,7 @@ VERSION = "1.0"
 _OF_A_LEVEL = "value", "runs", "median"
 _OF_A_RUN = "run", "hyperparameters", "final", "best", "best_step", "diverged", "label", "verdict"
 _LEGIBLE = 12  # characters of a hyperparameter that even a narrow table shows
+_TOLD = 3  # of the runs that are left out
 
 SIGNIFICANT = 0.05
 """Below this corrected p-value, a hyperparameter is said to separate good runs from bad ones."""
@@ -99,9 +100,10 @@ def lines_below(comparison: Comparison) -> Iterator[str]:
         yield f"identical, bit for bit: {', '.join(names)}"
     yield from _taught_lines(comparison)
     if comparison.left_out:
-        yield f"left out: {counted(len(comparison.left_out), 'run')}: " + "; ".join(
-            f"{name}: {reason}" for name, reason in comparison.left_out[:3]
-        )
+        told = [f"{name}: {reason}" for name, reason in comparison.left_out[:_TOLD]]
+        if further := len(comparison.left_out) - len(told):
+            told.append(f"and {further:,} more")
+        yield f"left out: {counted(len(comparison.left_out), 'run')}: {'; '.join(told)}"
 
 
 def _taught_lines(comparison: Comparison) -> Iterator[str]:

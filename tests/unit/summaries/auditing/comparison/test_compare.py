@@ -134,7 +134,27 @@ def test_validation_runs_beside_training_runs(tmp_path):
             log(tmp_path / f"lr={rate}/{part}", rate, tag="epoch_loss")
     found = compare(tmp_path)
     assert [member.run for member in found.members] == ["lr=0.1/validation", "lr=0.2/validation"]
-    assert len(found.left_out) == 2
+    why = "its epoch_loss is a training loss, that of others a validation loss"
+    assert found.left_out == tuple((f"lr={rate}/train", why) for rate in (0.1, 0.2))
+
+
+@pytest.mark.parametrize("metric", [None, "loss/x"])
+def test_what_behaves_like_a_loss_in_some_runs_is_compared_in_all(tmp_path, metric):
+    """Its name leaves open what it is: it is a run's loss if it comes down there."""
+    curves = {
+        "lr=0.1": lambda step: 2 * 0.95**step,
+        "lr=0.2": lambda step: 1.0 + step % 2,
+        "lr=0.3": lambda step: 1 + step * 0.05,
+        "lr=0.4": lambda step: 3 * 0.95**step,
+    }
+    for name, curve in curves.items():
+        with SummaryWriter(tmp_path / name) as writer:
+            for step in range(60):
+                writer.add_scalar("loss/x", curve(step), step)
+    log(tmp_path / "other", 1.0, tag="fps")
+    found = compare(tmp_path, metric=metric)
+    assert {member.run for member in found.members} == set(curves)
+    assert found.left_out == (("other", "it has no loss/x"),)
 
 
 def test_one_rank_speaks_for_its_job(tmp_path):

@@ -6,7 +6,7 @@ import json
 import pytest
 from labelled import populations
 
-from summaries import compare
+from summaries import SummaryWriter, compare
 from summaries.auditing.report.comparison import json as as_json
 from summaries.auditing.report.comparison import show
 from summaries.presenting.terminal import console
@@ -45,6 +45,15 @@ def test_marks_are_told(sweep):
     said = text(compare(sweep, good=["lr=0.001*"]))
     assert "8 good and 16 bad runs are told apart by val/loss (final, the best of 2): AUC" in said
     assert "lr=0.001_bs=32/seed=1 is marked good, and looks bad" in said
+
+
+def test_of_many_runs_that_are_left_out_the_first_are_told(tmp_path):
+    for number in range(6):
+        with SummaryWriter(tmp_path / f"run{number}") as writer:
+            writer.add_scalar("loss" if number < 1 else "fps", 1.0, 0)
+    said = text(compare(tmp_path)).splitlines()
+    reasons = [f"run{number}: it has no loss" for number in (1, 2, 3)]
+    assert said[-1] == f"left out: 5 runs: {'; '.join([*reasons, 'and 2 more'])}"
 
 
 def test_json(sweep):
