@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 
 TIMEOUT = 120  # seconds
 _SEQUENCE = re.compile(r"\x1b\[([?<=>]?)([0-9;]*)([A-Za-z])|\x1b([^\[])")
+_CANCELLED = re.compile(r"\x1b\[[?<=>]?[0-9;]*(?=\x1b)")  # of a frame that a signal has ended: the next one begins anew
 
 
 class Terminal:
@@ -87,6 +88,9 @@ class Terminal:
         at = 0
         while at < len(text):
             if text[at] == "\x1b":
+                if cancelled := _CANCELLED.match(text, at):
+                    at = cancelled.end()
+                    continue
                 match = _SEQUENCE.match(text, at)
                 assert match, f"a sequence that nobody here writes: {text[at : at + 20]!r}"
                 self._obey(*match.groups())
