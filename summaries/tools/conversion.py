@@ -23,7 +23,7 @@ from summaries.tools.formats.json_lines import write_json_lines
 from summaries.tools.formats.log_lines import read_log
 from summaries.tools.formats.mlflow import write_mlflow
 from summaries.tools.formats.points import Facts, LeftOut, Media, PointBatch
-from summaries.tools.formats.sources import SOURCES, format_of, has_events
+from summaries.tools.formats.sources import SOURCES, format_of, has_events, why_none
 from summaries.tools.runs import read_ahead, runs_below
 from summaries.words import counted
 
@@ -53,6 +53,7 @@ class Converted:
         runs: the number of runs.
         points: the number of points.
         notes: what was left out or changed, a sentence for each; counted in all of the source, whatever is chosen.
+        broken: files of a directory that are not whole, and are left out: what is wrong with each.
     """
 
     source_format: Format
@@ -60,6 +61,7 @@ class Converted:
     runs: int
     points: int
     notes: tuple[str, ...]
+    broken: tuple[str, ...] = ()
 
 
 def convert(
@@ -157,6 +159,8 @@ def _without_format(source: str, target: str, *, is_named: bool) -> Exception:
     if not (is_named or is_remote(source) or has_events(source)):
         if not exists(source):
             return FileNotFoundError(f"no such file or directory: {source}")
+        if why := why_none(source):
+            return ValueError(why)
         return ValueError(
             "a source must be event files, or named as files of its format are, such as .csv, .db or .log, got "
             f"{source}; or name its format: {', '.join(SOURCES)}"
@@ -190,7 +194,7 @@ def _to_runs(
     if written.overflowed:
         notes.append(f"{counted(written.overflowed, 'value')} beyond float32 became infinite")
     notes += [f"the run {name!r} is at {path}" for name, path in written.renamed.items()]
-    return Converted(reads, "events", written.runs, written.points, tuple(notes))
+    return Converted(reads, "events", written.runs, written.points, tuple(notes), tuple(left_out.broken.values()))
 
 
 def _chosen(items: Iterator[Item], tags: Patterns, runs: Patterns) -> Iterator[Item]:

@@ -29,10 +29,10 @@ LOGGERS = {
     ),
     "trackio": Logger(
         "Trackio", "trackio", "0.43.0", "trackio",
-        f"{POINTS}, times, configuration, pictures, histograms",
+        f"{POINTS}, times, configuration, group, pictures, histograms",
         "texts, tables, other media, traces, alerts, statistics of the system; digits of integers beyond 2⁵³",
         ("values of 'text' that are no numbers: 5 left out", "values of 'tab', a trackio.table: 1 left out",
-         "settings of Trackio's own: 3 left out", "pictures, texts and histograms: 2"),
+         "settings of Trackio's own: 2 left out", "pictures, texts and histograms: 2"),
     ),
     "swanlab": Logger(
         "SwanLab, offline and local", "swanlab", "0.10.3", "swanlab",

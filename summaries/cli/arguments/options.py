@@ -62,13 +62,14 @@ runs_option: Decorator = click.option(
     "--runs", metavar="PATTERN", multiple=True, callback=_patterns, help="Only runs whose names match; may be repeated."
 )
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Write JSON, for programs.")
-output_option: Decorator = click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    metavar="FILE",
-    help="Where to write it; - is standard output, which is the default.",
-)
+
+
+def output_option_with(text: str) -> Decorator:
+    """The option that says where to write, with its help."""
+    return click.option("-o", "--output", type=click.Path(), metavar="FILE", help=text)
+
+
+output_option: Decorator = output_option_with("Where to write it; - is standard output, which is the default.")
 jobs_option: Decorator = click.option(
     "--jobs", type=int, metavar="N", help="Number of processes (default: one per core, if there is enough to do)."
 )

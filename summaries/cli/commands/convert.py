@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -67,4 +68,6 @@ def command(*, target: str, access: Access, **options: Any) -> int:
     print(printable(f"{without_credentials(target)}: {counts}"))
     for note in converted.notes:
         print(printable(f"  {note}"))
-    return troubles.status
+    for broken in converted.broken:
+        print(f"gradledger: left out: {printable(broken)}", file=sys.stderr)
+    return max(troubles.status, int(bool(converted.broken)))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from summaries.cli.arguments.candidates import complete_runs
-from summaries.cli.arguments.options import new_command, output_option, runs_option, tags_option
+from summaries.cli.arguments.options import new_command, output_option_with, runs_option, tags_option
 
 
 @new_command(
@@ -37,7 +37,7 @@ from summaries.cli.arguments.options import new_command, output_option, runs_opt
     help="Memory for the columns of runs (default: 1024).",
 )
 @click.option("--config", type=click.Path(), metavar="FILE", help="A TOML file, as for audit.")
-@output_option
+@output_option_with("Serve nothing: write the page to this file; - is standard output.")
 @runs_option
 @tags_option
 @click.option(

@@ -12,6 +12,7 @@ from lzma import LZMAError
 from typing import TYPE_CHECKING, Any
 
 from summaries.storage.plain import files_below, is_directory, open_below, open_bytes
+from summaries.tools.formats.files import whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -116,12 +117,14 @@ def opened(path: str) -> Iterator[Archive]:
 
 
 def has_members(path: str, members: Collection[str]) -> bool:
-    """Whether a ZIP file, or the folder of another file, has these files."""
-    try:
-        with opened(path if path.lower().endswith(_ENDING) else os.path.dirname(path)) as archive:
-            return archive.names.issuperset(members)
-    except (OSError, ValueError):
-        return False
+    """Whether a ZIP file, or the folder of another file, has these files.
+
+    Raises:
+        ValueError: it is no ZIP file, or a broken one.
+        OSError: it cannot be read.
+    """
+    with opened(path if path.lower().endswith(_ENDING) else os.path.dirname(path)) as archive:
+        return archive.names.issuperset(members)
 
 
 def archives(path: str, members: Collection[str], left_out: LeftOut) -> list[str]:
@@ -132,23 +135,23 @@ def archives(path: str, members: Collection[str], left_out: LeftOut) -> list[str
     Args:
         path: the archive, or the directory.
         members: the names of files that an archive has.
-        left_out: counts ZIP files of a directory without these, or broken.
+        left_out: counts ZIP files of a directory without these; keeps those that are broken.
 
     Raises:
         FileNotFoundError: there is none.
+        ValueError: there are, and all of them are broken.
     """
     if not is_directory(path):
         return [path]
-    found: list[str] = []
-    others = 0
+    places: list[str] = []  # in the order in which they lie
     for folder, _, names in files_below(path):
-        zips = [os.path.join(folder, name) for name in names if name.lower().endswith(_ENDING)]
-        whole = [file for file in zips if has_members(file, members)]
-        found += whole
-        others += len(zips) - len(whole)
-        if set(names).issuperset(members) and folder + _ENDING not in found:
-            found.append(folder)
+        places += (os.path.join(folder, name) for name in names if name.lower().endswith(_ENDING))
+        if set(names).issuperset(members):
+            places.append(folder)
+    zips = [place for place in places if place.lower().endswith(_ENDING)]
+    found = whole(places, left_out, lambda place: place not in zips or has_members(place, members))
+    found = [place for place in found if place in zips or place + _ENDING not in found]
     if not found:
         raise FileNotFoundError(f"no {_ENDING} file or folder with {' and '.join(members)} below {path}")
-    left_out[f"{_ENDING} files without {' and '.join(members)}, or broken"] += others
+    left_out[f"{_ENDING} files without {' and '.join(members)}"] += len(set(zips) - set(found) - set(left_out.broken))
     return found

@@ -118,8 +118,16 @@ def read_csv(path: str, left_out: LeftOut) -> Iterator[Item]:
     for run, file in run_files(path, PATTERN, left_out, has_steps):
         for item in _items(file, left_out):
             yield item if run == "." else item._replace(run=run if item.run == "." else f"{run}/{item.run}")
-        if os.path.basename(file) in _LOGGERS and (settings := beside(os.path.dirname(file))):
-            yield Facts(run, settings, {})
+        if os.path.basename(file) in _LOGGERS:
+            if settings := beside(os.path.dirname(file)):
+                yield Facts(run, settings, {})
+            left_out["files of settings that cannot be read"] += not settings and _has_settings(os.path.dirname(file))
+
+
+def _has_settings(directory: str) -> bool:
+    """Whether there is a file of settings that is no empty mapping."""
+    files = (os.path.join(directory, name) for name in ("hparams.yaml", "args.yaml"))
+    return any(os.path.isfile(file) and os.path.getsize(file) > len("{}\r\n") for file in files)
 
 
 def has_steps(file: str) -> bool:

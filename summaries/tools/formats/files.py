@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from summaries.storage.plain import files_below, is_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from summaries.tools.formats.points import LeftOut
 
-__all__ = ["matches", "run_files"]
+__all__ = ["matches", "run_files", "whole"]
 
 
 def run_files(
@@ -27,21 +27,45 @@ def run_files(
     Args:
         path: the file or directory.
         pattern: what the names of files are like.
-        left_out: counts files of a directory that have such a name, and are of another format, or broken.
-        fits: whether a file is of the format.
+        left_out: counts files of a directory that have such a name, and are of another format; keeps broken ones.
+        fits: whether a file is of the format; raises ValueError or OSError if it is broken.
 
     Raises:
         FileNotFoundError: there is no such file.
+        ValueError: there are, and all of them are broken.
     """
     if not is_directory(path):
         return [(".", path)]
     named = [file for file in _below(path) if matches(file, pattern)]
-    files = [file for file in named if fits(file)]
+    files = whole(named, left_out, fits)
     if not files:
         raise FileNotFoundError(f"no file {pattern} of this format below {path}")
-    left_out[f"files {pattern} of another format, or broken"] += len(named) - len(files)
+    left_out[f"files {pattern} of another format"] += len(named) - len(files) - len(left_out.broken)
     many = Counter(map(os.path.dirname, files))
     return [(_run(path, file, alone=many[os.path.dirname(file)] == 1), file) for file in files]
+
+
+def whole(files: Sequence[str], left_out: LeftOut, fits: Callable[[str], bool]) -> list[str]:
+    """The files that fit.
+
+    Args:
+        files: the files.
+        left_out: keeps those that are broken.
+        fits: whether a file is one of these; raises ValueError or OSError if it is broken.
+
+    Raises:
+        ValueError: none fits, and one is broken.
+    """
+    found = []
+    for file in files:
+        try:
+            if fits(file):
+                found.append(file)
+        except (OSError, ValueError) as error:
+            left_out.broken[file] = str(error)
+    if left_out.broken and not found:
+        raise ValueError(next(iter(left_out.broken.values())))
+    return found
 
 
 def matches(file: str, pattern: str) -> bool:

@@ -18,7 +18,8 @@ import numpy as np
 
 from summaries.optional import needs
 from summaries.reading.stated import exact
-from summaries.tools.formats.files import run_files
+from summaries.storage.plain import files_below, is_directory
+from summaries.tools.formats.files import run_files, whole
 from summaries.tools.formats.gathering import RunNames
 from summaries.tools.formats.media import histogram_of, words
 from summaries.tools.formats.parquet_file import opened_parquet
@@ -39,6 +40,7 @@ _COLUMNS = ("run_id", "attribute_path", "attribute_type", "step", "timestamp", "
 _FACTS = {"float": "float_value", "int": "int_value", "string": "string_value", "bool": "bool_value"}
 _WORDS = {"datetime": "datetime_value", "string_set": "string_set_value"}  # which become text
 _NAME = "sys/name"
+_UNFINISHED = "files *.parquet.tmp, which the exporter did not finish"
 _PROJECT = "project_id"
 _MEDIA = ["attribute_path", "string_value", "histogram_value"]
 _NAMES = (_PROJECT, "run_id", "attribute_path", "attribute_type")  # which no row lacks
@@ -50,12 +52,11 @@ def is_neptune(file: str) -> bool:
 
     Raises:
         ImportError: pyarrow is missing; the message says how to install it.
+        ValueError: it is no Parquet file, or a broken one.
+        OSError: it cannot be read.
     """
-    try:
-        with opened_parquet(file) as parquet:
-            return set(parquet.schema_arrow.names).issuperset(_COLUMNS)
-    except (OSError, ValueError):
-        return False
+    with opened_parquet(file) as parquet:
+        return set(parquet.schema_arrow.names).issuperset(_COLUMNS)
 
 
 def read_neptune(path: str, left_out: LeftOut) -> Iterator[Item]:
@@ -65,7 +66,7 @@ def read_neptune(path: str, left_out: LeftOut) -> Iterator[Item]:
 
     Args:
         path: a file, or a directory of these.
-        left_out: counts what is left out.
+        left_out: counts what is left out, and keeps files of a directory that are broken.
 
     Raises:
         ImportError: pyarrow is missing; the message says how to install it.
@@ -75,10 +76,19 @@ def read_neptune(path: str, left_out: LeftOut) -> Iterator[Item]:
     files = [file for _, file in run_files(path, PATTERN, left_out, is_neptune)]
     names = RunNames(left_out)
     called: dict[tuple[str, str], str] = {}  # project and id, which is unique in its project only → name
-    for file in files:
+
+    def is_whole(file: str) -> bool:  # each table was read before one is carried over
         for table in _tables(file):
             for project, run_id, rows in _runs(_where(table, "attribute_path", _NAME)):
                 called[project, run_id] = rows["string_value"][-1].as_py() or run_id
+        return True
+
+    if is_directory(path):
+        files = whole(files, left_out, is_whole)
+        unfinished = files_below(path)
+        left_out[_UNFINISHED] += sum(name.endswith(".parquet.tmp") for _, _, names in unfinished for name in names)
+    else:
+        is_whole(path)
     for file in files:
         for table in _tables(file):
             for project, run_id, rows in _runs(table):

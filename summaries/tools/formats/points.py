@@ -121,11 +121,13 @@ class LeftOut(Counter[str]):
 
     Attributes:
         renamed: new name of a run → its own, which another run has.
+        broken: file of a directory that is not whole, so that the others alone are read → what is wrong with it.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.renamed: dict[str, str] = {}
+        self.broken: dict[str, str] = {}
 
     def notes(self) -> list[str]:
         """A sentence for each."""

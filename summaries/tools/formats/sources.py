@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from summaries.tools.choices import Format
     from summaries.tools.formats.points import Item, LeftOut
 
-__all__ = ["SOURCES", "Source", "format_of", "has_events"]
+__all__ = ["SOURCES", "Source", "format_of", "has_events", "why_none"]
 
 _EVENTS = "tfevents"  # in the name of an event file
 
@@ -32,7 +32,7 @@ class Source(NamedTuple):
     Attributes:
         read: its reader, of a path and a count of what is left out.
         patterns: what the name of a file of it is like.
-        fits: whether a file with such a name is one.
+        fits: whether a file with such a name is one; raises ValueError or OSError if it is broken.
         alone: whether a file is one of it only by itself, while a directory of such files is none.
     """
 
@@ -68,7 +68,7 @@ def format_of(path: str, *, prefer_events: bool) -> Format:
     """
     if not is_directory(path):
         named = [format_ for format_, source in SOURCES.items() if any(matches(path, one) for one in source.patterns)]
-        return next((format_ for format_ in named if SOURCES[format_].fits(path)), named[-1] if named else "events")
+        return next((format_ for format_ in named if _fits(format_, path)), named[-1] if named else "events")
     found: Format | None = None
     for folder, _, names in files_below(path):
         if prefer_events and any(_EVENTS in name for name in names):
@@ -92,6 +92,28 @@ def _format_in(folder: str, names: list[str]) -> Format | None:
         if source.alone:
             continue
         files = (os.path.join(folder, name) for name in names if any(matches(name, one) for one in source.patterns))
-        if any(map(source.fits, files)):
+        if any(_fits(format_, file) for file in files):
             return format_
     return None
+
+
+def _fits(format_: Format, file: str) -> bool:
+    try:
+        return SOURCES[format_].fits(file)
+    except (OSError, ValueError):
+        return False
+
+
+def why_none(path: str) -> str:
+    """Why a path may be of no format: a file of one that is broken, or a repository of Aim's; "" if neither."""
+    for folder, folders, names in files_below(path):
+        if ".aim" in folders or os.path.basename(folder) == ".aim":
+            return f"{path} is a repository of Aim's, which only Aim opens: the page of `convert` has a program for it"
+        for source in SOURCES.values():
+            for name in names:
+                if not source.alone and any(matches(name, one) for one in source.patterns):
+                    try:
+                        source.fits(os.path.join(folder, name))
+                    except (OSError, ValueError) as error:
+                        return str(error)
+    return ""

@@ -38,6 +38,7 @@ PATTERN = "*.db"
 _TABLES = {"metrics", "configs"}
 _METRICS = "SELECT {}, run_name, timestamp, step, metrics FROM metrics ORDER BY id"
 _CONFIGS = "SELECT {}, run_name, config FROM configs"
+_GROUP = "_Group"  # among the settings
 _COUNT = "SELECT count(*) FROM {}"
 _OTHERS = {
     "system_metrics": "statistics of the system",
@@ -48,12 +49,14 @@ _OTHERS = {
 
 
 def is_trackio(file: str) -> bool:
-    """Whether a file is a database of Trackio's."""
-    try:
-        with open_database(file) as database:
-            return _tables(database) >= _TABLES
-    except (OSError, ValueError):
-        return False
+    """Whether a file is a database of Trackio's.
+
+    Raises:
+        ValueError: it is no database, or a broken one.
+        OSError: it cannot be read.
+    """
+    with open_database(file) as database:
+        return _tables(database) >= _TABLES
 
 
 def read_trackio(path: str, left_out: LeftOut) -> Iterator[Item]:
@@ -107,8 +110,13 @@ class _Project:
         for run_id, name, config in self._database.execute(_CONFIGS.format(self._id)):
             settings = self._object(config)
             own = {key: value for key, value in settings.items() if not key.startswith("_")}
-            self._left_out["settings of Trackio's own"] += len(settings) - len(own)
-            yield Facts(self._run(name, run_id), dict(flat(own, "")), {})
+            if isinstance(group := settings.pop(_GROUP, None), str):
+                own.setdefault("group", group)
+            self._left_out["settings of Trackio's own"] += sum(key.startswith("_") for key in settings)
+            pairs = list(flat(own, ""))
+            facts = dict(pairs)
+            self._left_out["settings that have the name of another one"] += len(pairs) - len(facts)
+            yield Facts(self._run(name, run_id), facts, {})
         for table in _OTHERS.keys() & _tables(self._database):
             ((count,),) = self._database.execute(_COUNT.format(table))
             self._left_out[_OTHERS[table]] += count

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import zipfile
 
 import pytest
 from helpers import event_files
@@ -30,6 +31,18 @@ def test_damage_is_told_and_the_rest_is_converted(capsys):
     printed = capsys.readouterr()
     assert printed.out.startswith("points.csv: 629 points of 3 runs\n")
     assert printed.err.startswith("gradledger: data checksum mismatch: got 0x")
+
+
+def test_a_broken_file_is_named_and_the_others_are_converted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "offline").mkdir()
+    with zipfile.ZipFile("offline/a.zip", "w") as file:
+        file.writestr("experiment.json", '{"offline_id": "e"}')
+        file.writestr("messages.json", "")
+    (tmp_path / "offline" / "b\x1b.zip").write_bytes(b"PK")
+    assert main(["convert", "offline", "out"]) == 1
+    where = os.path.join("offline", "b\\x1b.zip")
+    assert capsys.readouterr().err == f"gradledger: left out: {where}: not a whole ZIP file: File is not a zip file\n"
 
 
 @pytest.mark.usefixtures("runs")

@@ -111,6 +111,27 @@ def test_runs_of_two_neptune_projects_that_have_one_id(tmp_path):
     assert [(one.run, one.value.tolist()) for one in batches] == [("r", [0.0]), ("r,lab/b", [1.0])]
 
 
+def test_a_damaged_part_of_a_neptune_export_is_left_out_whole(tmp_path):
+    """Its damage shows where it is read, not where it is opened."""
+    for number in range(3):
+        pd.DataFrame({
+            "project_id": "p", "run_id": "RUN-1", "attribute_path": "loss", "attribute_type": "float_series",
+            "step": np.arange(1000.0) + 1000 * number, "timestamp": pd.to_datetime(1_700_000_000, unit="s", utc=True),
+            "float_value": np.random.default_rng(number).normal(size=1000),
+        }).to_parquet(tmp_path / f"RUN-1_part_{number}.parquet")  # fmt: skip
+    path = tmp_path / "RUN-1_part_1.parquet"
+    data = bytearray(path.read_bytes())
+    data[400:900] = bytes(one ^ 0x5A for one in data[400:900])
+    path.write_bytes(data)
+    (tmp_path / "RUN-1_part_3.parquet.tmp").touch()
+    left_out = LeftOut()
+    batches = [item for item in read_neptune(str(tmp_path), left_out) if isinstance(item, PointBatch)]
+    assert [int(batch.step[0]) for batch in batches] == [0, 2000]
+    assert list(left_out.broken) == [str(path)]
+    assert left_out.broken[str(path)].startswith(f"{path}: not Parquet: ")
+    assert left_out["files *.parquet.tmp, which the exporter did not finish"] == 1
+
+
 def test_what_a_neptune_run_lacks_is_no_text(tmp_path):
     """The exporter writes a null for each attribute of the other runs, perhaps of another type than the run's own."""
     pd.DataFrame({

@@ -1,6 +1,7 @@
 """What a path is told to be; and of each format, what is broken or something else."""
 
 import json
+import re
 import sqlite3
 import zipfile
 
@@ -207,20 +208,70 @@ def test_a_long_line_of_a_log_is_passed_once(tmp_path, line):
 
 
 @pytest.mark.parametrize(
-    ("name", "broken", "note"),
+    ("name", "broken", "why"),
     [
-        ("trackio", b"SQLite", "files *.db of another format, or broken: 1 left out"),
-        ("clearml", b"PK", ".zip files without task.json and metrics.jsonl, or broken: 1 left out"),
-        ("comet", b"PK", ".zip files without experiment.json and messages.json, or broken: 1 left out"),
-        ("csv", b"step;loss\n1;2\n", "files *.csv of another format, or broken: 1 left out"),
+        ("trackio", b"SQLite", "not an SQLite database, which begins with b'SQLite format 3\\x00'"),
+        ("clearml", b"PK", "not a whole ZIP file: File is not a zip file"),
+        ("comet", b"PK", "not a whole ZIP file: File is not a zip file"),
     ],
 )
-def test_a_file_of_a_directory_that_cannot_be_read_is_counted(tmp_path, name, broken, note):
+def test_a_broken_file_of_a_directory_is_named(tmp_path, name, broken, why):
     file, make = FILES[name]
     (tmp_path / "from").mkdir()
     make(tmp_path / "from" / file)
-    (tmp_path / "from" / f"broken{(tmp_path / file).suffix}").write_bytes(broken)
-    assert note in convert(tmp_path / "from", tmp_path / "runs").notes
+    path = tmp_path / "from" / f"broken{(tmp_path / file).suffix}"
+    path.write_bytes(broken)
+    assert convert(tmp_path / "from", tmp_path / "runs").broken == (f"{path}: {why}",)
+    (tmp_path / "from" / file).unlink()  # and nothing else is there
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: {why}')}$"):
+        convert(tmp_path / "from", tmp_path / "more", source_format=name)
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: {why}')}$"):
+        convert(tmp_path / "from", tmp_path / "more")
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "contents", "note"),
+    [
+        ("csv", "other.csv", b"step;loss\n1;2\n", "files *.csv of another format: 1 left out"),
+        ("clearml", "other.zip", b"PK\5\6" + bytes(18), ".zip files without task.json and metrics.jsonl: 1 left out"),
+    ],
+)
+def test_a_file_of_a_directory_that_is_another_one_is_counted(tmp_path, name, file, contents, note):
+    own, make = FILES[name]
+    (tmp_path / "from").mkdir()
+    make(tmp_path / "from" / own)
+    (tmp_path / "from" / file).write_bytes(contents)
+    converted = convert(tmp_path / "from", tmp_path / "runs")
+    assert note in converted.notes
+    assert converted.broken == ()
+
+
+def test_a_repository_of_aim_is_told(tmp_path):
+    (tmp_path / "repo" / ".aim" / "meta").mkdir(parents=True)
+    said = "is a repository of Aim's, which only Aim opens: the page of `convert` has a program for it$"
+    with pytest.raises(ValueError, match=said):
+        convert(tmp_path / "repo", tmp_path / "runs")
+
+
+def test_settings_beside_that_cannot_be_read_are_told(tmp_path):
+    for name, text in (("a", '{"lr": '), ("b", "{}\n"), ("c", "lr: 0.1\n")):
+        (tmp_path / "from" / name).mkdir(parents=True)
+        (tmp_path / "from" / name / "metrics.csv").write_text("step,loss\n1,0.5\n")
+        (tmp_path / "from" / name / "hparams.yaml").write_text(text)
+    assert "files of settings that cannot be read: 1 left out" in convert(tmp_path / "from", tmp_path / "runs").notes
+
+
+def test_settings_of_trackio(tmp_path):
+    database(tmp_path / "a.db", [(0, '{"loss": 1}')])
+    with sqlite3.connect(tmp_path / "a.db") as file:
+        settings = {"a.b": 1, "a": {"b": 2}, "_Group": "mine", "_Created": "today"}
+        file.execute("UPDATE configs SET config = ?", (json.dumps(settings),))
+    file.close()
+    assert set(convert(tmp_path / "a.db", tmp_path / "runs").notes) >= {
+        "settings of Trackio's own: 1 left out",
+        "settings that have the name of another one: 1 left out",
+    }
+    assert next(iter(read_logdir(tmp_path / "runs").values())).hparams == {"a.b": 2.0, "group": "mine"}
 
 
 def test_rows_of_a_database_that_are_odd(tmp_path):
