@@ -26,6 +26,7 @@ PATTERNS = ("*.zip", "task.json", "experiment.json")
 """What the names of archives are like, and of a file that an unpacked one has."""
 
 _ENDING = ".zip"
+_CHUNK = 1 << 20  # bytes
 # What zipfile and what it decompresses with raise for damage. NotImplementedError is its word for an unknown method of
 # compression, RuntimeError for a member that is encrypted: bytes that are wrong may say either.
 _BROKEN = (
@@ -127,6 +128,16 @@ def has_members(path: str, members: Collection[str]) -> bool:
         return archive.names.issuperset(members)
 
 
+def _is_whole(path: str, members: Collection[str]) -> bool:
+    """Whether a ZIP file has these files, and they are sound; raises as `has_members` does."""
+    with opened(path) as archive:
+        for name in archive.names.intersection(members):
+            with archive.open(name) as file:
+                while file.read(_CHUNK):
+                    pass
+        return archive.names.issuperset(members)
+
+
 def archives(path: str, members: Collection[str], left_out: LeftOut) -> list[str]:
     """The archives with these files: a path itself, or ZIP files and folders below it, sorted.
 
@@ -149,7 +160,7 @@ def archives(path: str, members: Collection[str], left_out: LeftOut) -> list[str
         if set(names).issuperset(members):
             places.append(folder)
     zips = [place for place in places if place.lower().endswith(_ENDING)]
-    found = whole(places, left_out, lambda place: place not in zips or has_members(place, members))
+    found = whole(places, left_out, lambda place: place not in zips or _is_whole(place, members))
     found = [place for place in found if place in zips or place + _ENDING not in found]
     if not found:
         raise FileNotFoundError(f"no {_ENDING} file or folder with {' and '.join(members)} below {path}")

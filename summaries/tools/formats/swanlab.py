@@ -78,11 +78,21 @@ def read_swanlab(path: str, left_out: LeftOut) -> Iterator[Item]:
         OSError: a file cannot be read.
     """
     names = RunNames(left_out)
-    for _, file in run_files(path, PATTERN, left_out):
+    for _, file in run_files(path, PATTERN, left_out, _is_swanlab):
         with open_bytes(file) as opened:
-            if opened.read(MAGIC_BYTES) != _MAGIC:
-                raise ValueError(f"{file}: not a .swanlab file of version 2, which begins with {_MAGIC!r}")
+            _check(opened, file)
             yield from _run(opened, file, names, left_out)
+
+
+def _is_swanlab(file: str) -> bool:
+    with open_bytes(file) as opened:
+        _check(opened, file)
+    return True
+
+
+def _check(opened: BinaryIO, file: str) -> None:
+    if opened.read(MAGIC_BYTES) != _MAGIC:
+        raise ValueError(f"{file}: not a .swanlab file of version 2, which begins with {_MAGIC!r}")
 
 
 def _run(opened: BinaryIO, file: str, names: RunNames, left_out: LeftOut) -> Iterator[Item]:

@@ -64,19 +64,30 @@ def read_trackio(path: str, left_out: LeftOut) -> Iterator[Item]:
 
     Args:
         path: the database, or Trackio's directory.
-        left_out: counts what is left out.
+        left_out: counts what is left out, and keeps databases of a directory that are broken.
 
     Raises:
         ValueError: a file is no database of Trackio's, or is broken.
         OSError: a file cannot be read.
     """
-    files = [file for _, file in run_files(path, PATTERN, left_out, is_trackio)]
+    files = [file for _, file in run_files(path, PATTERN, left_out, _is_whole)]
     for file in files:
         project = os.path.splitext(os.path.basename(file))[0]
         with open_database(file) as database:
             if not _tables(database) >= _TABLES:
                 raise ValueError(f"{file}: not a database of Trackio's, which has the tables metrics and configs")
             yield from _Project(database, file, f"{project}/" if len(files) > 1 else "", left_out).items()
+
+
+def _is_whole(file: str) -> bool:
+    """Whether a file is a database of Trackio's, all rows of which can be read; else raises, as `is_trackio` does."""
+    with open_database(file) as database:
+        if not _tables(database) >= _TABLES:
+            return False
+        for table in _TABLES:
+            for _ in database.execute(f"SELECT * FROM {table}"):  # noqa: S608 - one of our own
+                pass
+        return True
 
 
 def _tables(database: sqlite3.Connection) -> set[str]:

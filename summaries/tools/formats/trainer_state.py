@@ -46,7 +46,7 @@ def read_trainer_state(path: str, left_out: LeftOut) -> Iterator[Item]:
         OSError: a file cannot be read.
     """
     trainers: dict[str, list[dict[str, Any]]] = {}
-    for run, file in run_files(path, NAME, left_out):
+    for run, file in run_files(path, NAME, left_out, lambda file: bool(_state(file))):
         folder, _, name = run.rpartition("/")
         trainers.setdefault((folder or ".") if name.startswith("checkpoint-") else run, []).append(_state(file))
     for run, states in trainers.items():

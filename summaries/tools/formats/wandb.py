@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
 from summaries.reading.stated import flat
 from summaries.storage.plain import files_below, is_directory, open_bytes
+from summaries.tools.formats.files import whole
 from summaries.tools.formats.gathering import Gatherer, RunNames
 from summaries.tools.formats.leveldb_log import records
 from summaries.tools.formats.points import Facts
@@ -65,17 +66,28 @@ def read_wandb(path: str, left_out: LeftOut) -> Iterator[Item]:
         OSError: a file cannot be read.
     """
     names = RunNames(left_out)
-    for file in wandb_files(path):
+    files = whole(wandb_files(path), left_out, _is_wandb) if is_directory(path) else [path]
+    for file in files:
         run = _RunReader(os.path.basename(file).removesuffix(".wandb").removeprefix("run-"), names, left_out)
         with open_bytes(file) as opened:
-            if opened.read(len(_MAGIC)) != _MAGIC:
-                raise ValueError(f"{file}: not a .wandb file of version 0, which begins with {_MAGIC!r}")
+            _check(opened, file)
             for record in records(opened, left_out):
                 try:
                     yield from run.points(record)
                 except (DecodeError, UnicodeDecodeError, RecursionError, OverflowError):
                     left_out["records that are no messages"] += 1
         yield from run.rest()
+
+
+def _is_wandb(file: str) -> bool:
+    with open_bytes(file) as opened:
+        _check(opened, file)
+    return True
+
+
+def _check(opened: BinaryIO, file: str) -> None:
+    if opened.read(len(_MAGIC)) != _MAGIC:
+        raise ValueError(f"{file}: not a .wandb file of version 0, which begins with {_MAGIC!r}")
 
 
 class _RunReader:

@@ -58,6 +58,10 @@ FILES = {
     "log": ("train.log", lambda path: path.write_text("step=4 loss=0.1\n")),
     "jsonl": ("a.ndjson", lambda path: path.write_text('{"step": 4, "loss": 0.1}\n')),
 }
+EMPTY = {
+    "swanlab": ("run-a.swanlab", lambda path: path.write_bytes(b":SWL\xd6\xe1\x02")),
+    "wandb": ("run-a.wandb", lambda path: path.write_bytes(b":W&B\xe1\xbe\0")),
+}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -213,10 +217,12 @@ def test_a_long_line_of_a_log_is_passed_once(tmp_path, line):
         ("trackio", b"SQLite", "not an SQLite database, which begins with b'SQLite format 3\\x00'"),
         ("clearml", b"PK", "not a whole ZIP file: File is not a zip file"),
         ("comet", b"PK", "not a whole ZIP file: File is not a zip file"),
+        ("swanlab", b"", "not a .swanlab file of version 2, which begins with b':SWL\\xd6\\xe1\\x02'"),
+        ("wandb", b"", "not a .wandb file of version 0, which begins with b':W&B\\xe1\\xbe\\x00'"),
     ],
 )
 def test_a_broken_file_of_a_directory_is_named(tmp_path, name, broken, why):
-    file, make = FILES[name]
+    file, make = {**FILES, **EMPTY}[name]
     (tmp_path / "from").mkdir()
     make(tmp_path / "from" / file)
     path = tmp_path / "from" / f"broken{(tmp_path / file).suffix}"
@@ -227,6 +233,29 @@ def test_a_broken_file_of_a_directory_is_named(tmp_path, name, broken, why):
         convert(tmp_path / "from", tmp_path / "more", source_format=name)
     with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: {why}')}$"):
         convert(tmp_path / "from", tmp_path / "more")
+
+
+def test_damage_within_a_file_of_a_directory_leaves_it_out(tmp_path):
+    """It shows where the file is read, not where it is opened: nothing of it is carried over."""
+    (tmp_path / "from").mkdir()
+    rows = [(i, json.dumps({"loss": i / 3, "text": "x" * 500})) for i in range(200)]
+    for name in ("a", "b"):
+        database(tmp_path / "from" / f"{name}.db", rows)
+        clearml(tmp_path / "from" / f"{name}.zip")
+        (tmp_path / "from" / name).mkdir()
+        (tmp_path / "from" / name / "trainer_state.json").write_text(json.dumps(TRAINER))
+    for name, start, stop in (("a.db", 12_288, 40_960), ("a.zip", 80, 90), ("a/trainer_state.json", 30, 40)):
+        data = bytearray((tmp_path / "from" / name).read_bytes())
+        data[start:stop] = bytes(stop - start)
+        (tmp_path / "from" / name).write_bytes(data)
+    for format_, name, said in (
+        ("trackio", "a.db", "not a whole SQLite database: database disk image is malformed"),
+        ("clearml", "a.zip", "not a whole ZIP file: "),
+        ("trainer", "a/trainer_state.json", "not JSON: "),
+    ):
+        converted = convert(tmp_path / "from", tmp_path / format_, source_format=format_)
+        assert [text.startswith(f"{tmp_path / 'from' / name}: {said}") for text in converted.broken] == [True]
+        assert converted.runs == 1
 
 
 @pytest.mark.parametrize(
