@@ -159,11 +159,9 @@ def _gathered(results: Mapping[str, _Result], stated: Table, metric: str | None)
     labels = {name: result.label for name, result in results.items() if result.label}
     outcomes = {name: result.outcomes for name, result in results.items() if result.outcomes is not None}
     configurations = {name: {**results[name].configuration, **stated.rows.get(name, {})} for name in outcomes}
-    for name in [
-        name
-        for name, own in outcomes.items()
-        if metric not in own and not any(outcome.role in LOSSES for outcome in own.values())
-    ]:
+    for name, own in list(outcomes.items()):
+        if metric in own or any(outcome.role in LOSSES for outcome in own.values()):
+            continue
         above = name.rpartition("/")[0] or "."
         if name != above and outcomes.get(above) and configurations[name]:
             configurations[above] = {**configurations.pop(name), **configurations[above]}
