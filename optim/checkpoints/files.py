@@ -12,6 +12,10 @@ checkpoint stays whole; and when save() returns, the new one is on the disk, wit
 The list names a checkpoint from just before it appears until after it is removed; only files that exist count. So every
 checkpoint that a killed process leaves is listed, and the next save removes those that are due. The list only names
 files of its own directory; if it is missing or damaged, the newest file whose name ends in a step is the latest.
+
+The metadata of a file have the CRC-32C of each array's bytes, as TensorFlow's checkpoints do; safetensors has none:
+
+    crc32c       JSON: {name: checksum, …}
 """
 
 from __future__ import annotations
@@ -30,7 +34,10 @@ try:
 except ImportError:  # Windows: savers in one directory must take turns themselves
     fcntl = None  # type: ignore[assignment]
 
+import numpy as np
+
 from summaries.storage.durable import make_directories, remove_leftovers, scratch_beside, sync
+from summaries.wire.crc32c import extend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -43,6 +50,8 @@ __all__ = ["SUFFIX", "CheckpointList", "Keeping", "latest_checkpoint", "read_arr
 SUFFIX = ".safetensors"
 _LIST = "checkpoint"
 _STEPPED = re.compile(r"-\d+" + re.escape(SUFFIX) + "$")
+_CHECKSUMS = "crc32c"  # in the metadata
+_CHUNK_BYTES = 1 << 20
 _LOCK_TRIES, _LOCK_PAUSE_SECS = 1000, 0.01
 _changing: set[int] = set()  # the threads that are changing a list
 
@@ -182,9 +191,25 @@ def read_arrays(path: str, check: Callable[[Mapping[str, tuple[tuple[int, ...], 
         with safetensors.safe_open(path, framework="np") as file:
             parts = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
             check({name: (tuple(part.get_shape()), part.get_dtype()) for name, part in parts.items()})
-            return {name: file.get_tensor(name) for name in parts}
+            arrays = {name: file.get_tensor(name) for name in parts}
+            told = (file.metadata() or {}).get(_CHECKSUMS, "{}")  # another program's file has none
     except safetensors.SafetensorError as error:
         raise ValueError(f"{path!r} is not a checkpoint, or is damaged: {error}") from error
+    try:
+        sums = dict(json.loads(told))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path!r} is not a checkpoint, or is damaged: its checksums: {error}") from error
+    for name, array in arrays.items():
+        if sums.get(name, known := _checksum(array)) != known:
+            raise ValueError(f"{path!r} is damaged: the values of {name!r} are not those that were saved")
+    return arrays
+
+
+def _checksum(array: NDArray[Any]) -> int:
+    data, crc = array.reshape(-1).view(np.uint8), 0
+    for start in range(0, len(data), _CHUNK_BYTES):
+        crc = extend(crc, data[start : start + _CHUNK_BYTES].tobytes())
+    return crc
 
 
 def _safetensors() -> ModuleType:
@@ -199,7 +224,8 @@ def _safetensors() -> ModuleType:
 def _write_arrays(path: str, arrays: Mapping[str, NDArray[Any]], final_path: str) -> None:
     safetensors = _safetensors()
     try:
-        safetensors.numpy.save_file(dict(arrays), path)
+        sums = {name: _checksum(array) for name, array in arrays.items()}
+        safetensors.numpy.save_file(dict(arrays), path, metadata={_CHECKSUMS: json.dumps(sums)})
     except safetensors.SafetensorError as error:  # it holds system errors as text only
         number = re.search(r"(?:os error|code:) (\d+)", str(error))
         code, text = (int(number[1]), os.strerror(int(number[1]))) if number else (errno.EIO, str(error))

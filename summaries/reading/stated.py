@@ -35,6 +35,7 @@ __all__ = [
     "from_name",
     "parsed",
     "stated",
+    "unread_beside",
     "value_of",
 ]
 
@@ -167,6 +168,12 @@ def beside(directory: str) -> dict[str, Value]:
     for file in _FILES:
         found = parsed(_content(directory, file)) | found
     return found
+
+
+def unread_beside(directory: str) -> list[str]:
+    """The names of such files whose text states none."""
+    texts = {file: _content(directory, file) for file in _FILES}
+    return [file for file, text in texts.items() if text.strip() not in {"", "{}"} and not parsed(text)]
 
 
 def _beside(run: Run, file: str) -> str:

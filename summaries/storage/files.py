@@ -31,6 +31,7 @@ __all__ = [
     "EventFile",
     "create_event_file",
     "created",
+    "is_replaceable",
     "is_vacant",
     "place_of",
     "read_file",
@@ -112,7 +113,8 @@ def write_file(path: str, data: bytes, storage_options: Mapping[str, object] | N
         return
     grown = make_directories(os.path.dirname(path) or os.curdir)
     try:
-        with replaced(path) as new, open(new, "wb") as file:
+        whole = replaced(path) if is_replaceable(path) else nullcontext(path)
+        with whole as new, open(new, "wb") as file:
             file.write(data)
         for directory in grown:
             sync(directory)
@@ -163,9 +165,15 @@ def created(
         return _remote().created(path, storage_options or {}, new=new)  # type: ignore[no-any-return]
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    if os.path.exists(path) and not os.path.isfile(path):
-        return nullcontext(path)
-    return replaced(os.path.realpath(path))
+    return replaced(os.path.realpath(path)) if is_replaceable(path) else nullcontext(path)
+
+
+def is_replaceable(path: str) -> bool:
+    """Whether a new file may take the place of a local path: nothing is there, a regular file or a directory.
+
+    A pipe or a device would be gone, and who reads from it would wait for ever.
+    """
+    return not os.path.exists(path) or os.path.isfile(path) or os.path.isdir(path)
 
 
 def _remote() -> ModuleType:

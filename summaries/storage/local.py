@@ -59,6 +59,7 @@ class LocalEventFile:
         self.paths: list[str] = [self.path]
         self._size = 0
         self._end = b""  # the last bytes that were appended
+        self._is_clean = True  # nothing was written after these
 
     def size(self) -> int:
         """The number of bytes appended so far."""
@@ -77,9 +78,10 @@ class LocalEventFile:
             done = size - start
             if not (0 <= done <= len(data) and _ends_in(data[:done] if done else self._end, fd, size)):
                 raise LostFileError(self.path, "it was cut short or written by others")
+            self._is_clean = done >= len(data)
             while done < len(data):
                 done += os.write(fd, data[done:])
-        self._size, self._end = start + len(data), bytes(data[-_END_BYTES:])
+        self._size, self._end, self._is_clean = start + len(data), bytes(data[-_END_BYTES:]), True
 
     def sync(self) -> None:
         """Wait until everything appended is on the disk, and so are the names of the file and of new directories.
@@ -103,8 +105,8 @@ class LocalEventFile:
                 if present > size:
                     os.ftruncate(fd, size)
         except OSError:
-            return False
-        self._size, self._end = size, b""
+            return self._is_clean and size == self._size  # it is as it was
+        self._size, self._end, self._is_clean = size, b"", True
         return True
 
     def keep(self, data: bytes) -> str:

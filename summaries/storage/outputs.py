@@ -23,7 +23,7 @@ from summaries.storage.durable import (
     sync_tree,
     walk,
 )
-from summaries.storage.files import created, place_of
+from summaries.storage.files import created, is_replaceable, place_of
 from summaries.storage.names import is_remote, join, relative
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def new_file(
     """Yield the path of a local file to write, which becomes `target` at the end of the block.
 
     If the block raises, the target is as it was. Missing parents of the target are created. When the block has ended,
-    a local target is on the disk.
+    a local target is on the disk. What is there and is no regular file, such as a pipe, is written itself.
 
     Args:
         target: a path or an address.
@@ -136,6 +136,9 @@ def new_file(
             yield path
         return
     directory, name = os.path.split(target)
+    if replace and follow and not is_replaceable(target):
+        yield target
+        return
     final = os.path.realpath(target) if follow else os.path.join(os.path.realpath(directory), name)
     _refuse_file(final, target, replace=replace)
     grown = _prepared(os.path.dirname(final))

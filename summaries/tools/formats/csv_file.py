@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from summaries.presenting.tables import unicode
 from summaries.presenting.wide import WideRun, wide_names
-from summaries.reading.stated import beside
+from summaries.reading.stated import beside, unread_beside
 from summaries.storage.plain import open_text
 from summaries.tools.formats.files import run_files
 from summaries.tools.formats.points import Facts, LeftOut
@@ -121,13 +121,7 @@ def read_csv(path: str, left_out: LeftOut) -> Iterator[Item]:
         if os.path.basename(file) in _LOGGERS:
             if settings := beside(os.path.dirname(file)):
                 yield Facts(run, settings, {})
-            left_out["files of settings that cannot be read"] += not settings and _has_settings(os.path.dirname(file))
-
-
-def _has_settings(directory: str) -> bool:
-    """Whether there is a file of settings that is no empty mapping."""
-    files = (os.path.join(directory, name) for name in ("hparams.yaml", "args.yaml"))
-    return any(os.path.isfile(file) and os.path.getsize(file) > len("{}\r\n") for file in files)
+            left_out["files of settings that cannot be read"] += len(unread_beside(os.path.dirname(file)))
 
 
 def has_steps(file: str) -> bool:

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from optim import Saver, Variable, latest_checkpoint
@@ -295,6 +296,30 @@ def test_what_is_no_checkpoint(tmp_path, v, breaking):
         saver.restore(path)
     assert str(raised.value).startswith(f"{path!r} is not a checkpoint, or is damaged: ")
     assert v.value.tolist() == [7.0]
+
+
+def test_damaged_values_are_not_restored(tmp_path):
+    weights = [Variable(np.arange(2000, dtype=np.float32), name=name) for name in "ab"]
+    saver = Saver(weights)
+    path = saver.save(tmp_path / "m", 1)
+    with open(path, "r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\1")
+    weights[0].assign(np.zeros(2000))
+    with pytest.raises(ValueError) as raised:  # noqa: PT011 - the text is compared
+        saver.restore(path)
+    assert str(raised.value) == f"{path!r} is damaged: the values of 'b' are not those that were saved"
+    assert not weights[0].value.any()
+
+
+def test_a_file_of_another_program_has_no_checksums(tmp_path, v):
+    save_file = pytest.importorskip("safetensors.numpy").save_file
+    save_file({v.name: np.full_like(v.value, 5.0)}, tmp_path / "m.safetensors")
+    Saver([v]).restore(tmp_path / "m.safetensors")
+    assert v.value.tolist() == [5.0]
+    save_file({v.name: np.full_like(v.value, 6.0)}, tmp_path / "m.safetensors", metadata={"crc32c": "[1]"})
+    with pytest.raises(ValueError, match="is not a checkpoint, or is damaged"):
+        Saver([v]).restore(tmp_path / "m.safetensors")
 
 
 def test_a_file_that_is_not_there(tmp_path, v):

@@ -96,6 +96,33 @@ def test_the_end_is_cut_off_but_nothing_is_added(file):
     assert content(file) == b""
 
 
+def test_a_file_that_cannot_be_opened_has_nothing_to_cut_off_if_nothing_was_written(file, monkeypatch):
+    def none_left(*_):
+        raise OSError(24, "Too many open files")
+
+    def half(fd, data):
+        if len(data) == 1:
+            raise OSError(28, "No space left on device")
+        return write(fd, data[: len(data) // 2])
+
+    write = os.write
+    file.append(memoryview(b"one"), 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", none_left)
+        with pytest.raises(OSError, match="Too many open files"):
+            file.append(memoryview(b"two"), 3)
+        assert file.cut(3)
+        assert not file.cut(2)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", half)
+        with pytest.raises(OSError, match="No space left"):
+            file.append(memoryview(b"two"), 3)
+        patch.setattr(os, "open", none_left)
+        assert not file.cut(3)  # a half of it is there
+    assert file.cut(3)
+    assert content(file) == b"one"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a descriptor is of")
 def test_a_sync_that_fails(file, monkeypatch):
     """Its pages count as clean from then on, so that the next sync would not fail: the file is lost."""

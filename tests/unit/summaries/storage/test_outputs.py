@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ import time
 import fsspec
 import pytest
 
+from summaries.storage.files import write_file
 from summaries.storage.outputs import new_directory, new_file, refuse_inside
 
 
@@ -144,6 +146,21 @@ def test_a_link_is_followed_or_replaced(tmp_path):
         write("", path, "new")
     assert (tmp_path / "followed").is_symlink()
     assert (tmp_path / "precious").read_text() == "new"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_a_pipe_is_written_and_stays(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with new_file(pipe, replace=True) as path:
+        write("", path, "new")
+    write_file(str(pipe), b"er")
+    assert os.read(reader, 9) == b"newer"
+    os.close(reader)
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+    with pytest.raises(FileExistsError, match="the output must be a new file"), new_file(pipe):
+        pytest.fail("the block ran")
 
 
 def test_a_directory_is_no_file(tmp_path):

@@ -282,6 +282,22 @@ def test_a_call_that_writes_at_once_and_fails_logs_nothing(logdir, disk, room, l
     assert scalars(writer.path) == [(1, "loss", 1.0), (3, "loss", 3.0)]
 
 
+def test_a_call_that_writes_at_once_and_cannot_open_the_file_logs_nothing(logdir, monkeypatch):
+    def none_left(*_):
+        raise OSError(24, "Too many open files")
+
+    writer = open_writer(logdir, max_queue=0)
+    writer.add_scalar("loss", 1, 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", none_left)
+        for step in (2, 3):
+            with pytest.raises(OSError, match="Too many open files"):
+                writer.add_scalar("loss", step, step)
+    writer.add_scalar("loss", 4, 4)
+    writer.close()
+    assert scalars(writer.path) == [(1, "loss", 1.0), (4, "loss", 4.0)]
+
+
 def test_a_thread_that_cannot_be_started_leaves_no_file(logdir, monkeypatch):
     def refuse(_thread):
         raise RuntimeError("can't start new thread")
