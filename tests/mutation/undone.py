@@ -81,8 +81,8 @@ UNDONE = {
         undo(
             "the manifest is written in place",
             f"{STORAGE}/files.py",
-            'with replaced(path) as new, open(new, "wb") as file:',
-            'with open(path, "wb") as file:',
+            "whole = replaced(path) if is_replaceable(path) else nullcontext(path)",
+            "whole = nullcontext(path)",
         ),
     ],
     "F4": [
