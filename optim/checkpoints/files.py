@@ -200,7 +200,7 @@ def read_arrays(path: str, check: Callable[[Mapping[str, tuple[tuple[int, ...], 
     except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"{path!r} is not a checkpoint, or is damaged: its checksums: {error}") from error
     for name, array in arrays.items():
-        if sums.get(name, known := _checksum(array)) != known:
+        if name in sums and sums[name] != _checksum(array):
             raise ValueError(f"{path!r} is damaged: the values of {name!r} are not those that were saved")
     return arrays
 

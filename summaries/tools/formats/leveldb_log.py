@@ -8,9 +8,12 @@ References: https://github.com/google/leveldb/blob/main/doc/log_format.md
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from struct import Struct
 from typing import TYPE_CHECKING
 from zlib import crc32
+
+from summaries.storage.plain import open_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,14 +21,31 @@ if TYPE_CHECKING:
 
     from summaries.tools.formats.points import LeftOut
 
-__all__ = ["MAGIC_BYTES", "records"]
+__all__ = ["opened_log", "records"]
 
-MAGIC_BYTES = 7
-"""At the beginning of a file."""
-
+_MAGIC_BYTES = 7
 _BLOCK_BYTES = 1 << 15
 _FRAGMENT = Struct("<IHB")
 _WHOLE, _FIRST, _LAST = 1, 2, 4
+
+
+@contextmanager
+def opened_log(path: str, magic: bytes, what: str) -> Iterator[BinaryIO]:
+    """Open a log.
+
+    Args:
+        path: the file.
+        magic: what it begins with.
+        what: what it is then, for the error.
+
+    Raises:
+        ValueError: it begins with something else.
+        OSError: it cannot be opened.
+    """
+    with open_bytes(path) as file:
+        if file.read(_MAGIC_BYTES) != magic:
+            raise ValueError(f"{path}: not a {what}, which begins with {magic!r}")
+        yield file
 
 
 def records(file: BinaryIO, left_out: LeftOut) -> Iterator[bytes]:
@@ -33,7 +53,7 @@ def records(file: BinaryIO, left_out: LeftOut) -> Iterator[bytes]:
     start = file.seek(0)
     parts: list[bytes] | None = None
     while block := file.read(_BLOCK_BYTES):
-        at = MAGIC_BYTES if start == 0 else 0
+        at = _MAGIC_BYTES if start == 0 else 0
         start += len(block)
         while at + _FRAGMENT.size <= len(block):
             crc, length, kind = _FRAGMENT.unpack_from(block, at)

@@ -25,15 +25,16 @@ from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
 from summaries.reading.stated import parsed
-from summaries.storage.plain import files_below, open_bytes, text_below
+from summaries.storage.plain import files_below, text_below
 from summaries.tools.formats.files import run_files
 from summaries.tools.formats.gathering import Gatherer, RunNames
-from summaries.tools.formats.leveldb_log import MAGIC_BYTES, records
+from summaries.tools.formats.leveldb_log import opened_log, records
 from summaries.tools.formats.media import picture, words
 from summaries.tools.formats.points import Facts, Media
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from typing import BinaryIO
 
     from summaries.tools.formats.points import Item, LeftOut
@@ -79,20 +80,17 @@ def read_swanlab(path: str, left_out: LeftOut) -> Iterator[Item]:
     """
     names = RunNames(left_out)
     for _, file in run_files(path, PATTERN, left_out, _is_swanlab):
-        with open_bytes(file) as opened:
-            _check(opened, file)
+        with _opened(file) as opened:
             yield from _run(opened, file, names, left_out)
 
 
 def _is_swanlab(file: str) -> bool:
-    with open_bytes(file) as opened:
-        _check(opened, file)
-    return True
+    with _opened(file):
+        return True
 
 
-def _check(opened: BinaryIO, file: str) -> None:
-    if opened.read(MAGIC_BYTES) != _MAGIC:
-        raise ValueError(f"{file}: not a .swanlab file of version 2, which begins with {_MAGIC!r}")
+def _opened(file: str) -> AbstractContextManager[BinaryIO]:
+    return opened_log(file, _MAGIC, ".swanlab file of version 2")
 
 
 def _run(opened: BinaryIO, file: str, names: RunNames, left_out: LeftOut) -> Iterator[Item]:

@@ -16,21 +16,23 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
 from summaries.reading.stated import flat
-from summaries.storage.plain import files_below, is_directory, open_bytes
+from summaries.storage.plain import files_below, is_directory
 from summaries.tools.formats.files import whole
 from summaries.tools.formats.gathering import Gatherer, RunNames
-from summaries.tools.formats.leveldb_log import records
+from summaries.tools.formats.leveldb_log import opened_log, records
 from summaries.tools.formats.points import Facts
 from summaries.wire.protobuf import fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from typing import BinaryIO
 
     from summaries.tools.formats.points import Item, LeftOut, PointBatch
 
@@ -69,8 +71,7 @@ def read_wandb(path: str, left_out: LeftOut) -> Iterator[Item]:
     files = whole(wandb_files(path), left_out, _is_wandb) if is_directory(path) else [path]
     for file in files:
         run = _RunReader(os.path.basename(file).removesuffix(".wandb").removeprefix("run-"), names, left_out)
-        with open_bytes(file) as opened:
-            _check(opened, file)
+        with _opened(file) as opened:
             for record in records(opened, left_out):
                 try:
                     yield from run.points(record)
@@ -80,14 +81,12 @@ def read_wandb(path: str, left_out: LeftOut) -> Iterator[Item]:
 
 
 def _is_wandb(file: str) -> bool:
-    with open_bytes(file) as opened:
-        _check(opened, file)
-    return True
+    with _opened(file):
+        return True
 
 
-def _check(opened: BinaryIO, file: str) -> None:
-    if opened.read(len(_MAGIC)) != _MAGIC:
-        raise ValueError(f"{file}: not a .wandb file of version 0, which begins with {_MAGIC!r}")
+def _opened(file: str) -> AbstractContextManager[BinaryIO]:
+    return opened_log(file, _MAGIC, ".wandb file of version 0")
 
 
 class _RunReader:
