@@ -80,6 +80,18 @@ def until(condition, pause=time.sleep, timeout=TIMEOUT):
     return holds
 
 
+def box_of(element):
+    """Where an element is, as soon as it is anywhere: one that a page is just drawing anew has no place."""
+    boxes = []
+
+    def is_placed():
+        boxes.append(element.bounding_box())
+        return boxes[-1] is not None
+
+    assert until(is_placed, lambda seconds: element.page.wait_for_timeout(1000 * seconds)), "it is not drawn"
+    return boxes[-1]
+
+
 def is_there(element):
     """Scroll to an element; whether it is still there: a page may put another one in its place meanwhile."""
     from playwright.sync_api import Error  # tests are collected without it, too
@@ -152,7 +164,7 @@ class Dashboard:
         rows, said = self.page.locator("table tr"), {}
 
         def is_said():
-            box = chart.bounding_box()
+            box = box_of(chart)
             for share in (0.5, 0.93):  # a mouse that moves
                 self.page.mouse.move(box["x"] + share * box["width"], box["y"] + 0.5 * box["height"])
             cells = [row.split("\t") for row in rows.all_inner_texts()]

@@ -5,7 +5,7 @@ import re
 from urllib.parse import quote
 
 import numpy as np
-from browser.dashboard import TIMEOUT, is_there, until
+from browser.dashboard import TIMEOUT, box_of, is_there, until
 from PIL import Image
 
 FRAME = "iframe[src*='name=gradledger']"
@@ -74,7 +74,7 @@ class PluginPage:
 
     def move(self, element, *places):
         """Move the pointer over places in an element, as shares of its width and height; the last place in pixels."""
-        box = element.bounding_box()
+        box = box_of(element)
         for x, y in places:
             at = box["x"] + x * box["width"], box["y"] + y * box["height"]
             self.page.mouse.move(*at)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from audits.reports import curve, finding, healthy, run, several
 from browser.audit_page import EXPLODED, colored
+from browser.dashboard import box_of
 
 from summaries.auditing.reports import Report
 
@@ -28,7 +29,7 @@ def test_a_finding_is_shown_on_its_curve(audit):
     assert low < 2500
     assert high > 2560
     assert high - low < 500
-    assert audit.chart("Loss").locator(".u-over").bounding_box()["y"] > 0
+    assert box_of(audit.chart("Loss").locator(".u-over"))["y"] > 0
     assert colored(audit.chart("Loss")) != marked
     page.get_by_role("button", name="Whole run").click()
     assert audit.shown() == [0, 3999]
@@ -36,7 +37,7 @@ def test_a_finding_is_shown_on_its_curve(audit):
 
 def test_a_click_on_a_mark_finds_its_finding(audit):
     page = audit.open(several(), EXPLODED)
-    plot = audit.chart("Gradient norm and its bound").locator(".u-over").bounding_box()
+    plot = box_of(audit.chart("Gradient norm and its bound").locator(".u-over"))
     page.mouse.click(plot["x"] + plot["width"] * 3400 / 3999, plot["y"] + plot["height"] / 2)
     assert page.locator(".finding:focus b").inner_text() == "GL402"
 
@@ -44,7 +45,7 @@ def test_a_click_on_a_mark_finds_its_finding(audit):
 def test_hover(audit):
     page = audit.open(several(), EXPLODED)
     figure = audit.chart("Loss")
-    plot = figure.locator(".u-over").bounding_box()
+    plot = box_of(figure.locator(".u-over"))
     page.mouse.move(plot["x"] + plot["width"] * 0.5, plot["y"] + 20)
     page.mouse.move(plot["x"] + plot["width"] * 0.25, plot["y"] + 20)
     step, train, validation = figure.locator(".u-legend .u-value").all_inner_texts()
@@ -54,7 +55,7 @@ def test_hover(audit):
     page.mouse.move(plot["x"] + plot["width"] * 0.99, plot["y"] + 20)
     assert figure.locator(".u-legend .u-value").all_inner_texts()[1] == "NaN"
     cells = audit.chart("Gradient norm of each variable")
-    plot = cells.locator(".u-over").first.bounding_box()
+    plot = box_of(cells.locator(".u-over").first)
     page.mouse.move(plot["x"] + plot["width"] * 0.4, plot["y"] + plot["height"] * 7.5 / 12)
     page.mouse.move(plot["x"] + plot["width"] * 0.5, plot["y"] + plot["height"] * 7.5 / 12)
     readout = cells.locator(".readout").inner_text()
@@ -64,7 +65,7 @@ def test_hover(audit):
 
 def test_zoom(audit):
     page = audit.open(several(), EXPLODED)
-    plot = audit.chart("Loss").locator(".u-over").bounding_box()
+    plot = box_of(audit.chart("Loss").locator(".u-over"))
     middle = plot["y"] + plot["height"] / 2
     page.mouse.move(plot["x"] + plot["width"] * 0.5, middle)
     page.mouse.down()
@@ -142,7 +143,7 @@ def test_ranges_of_axes(audit):
 def test_what_is_about_no_tag_is_marked_on_the_loss(audit):
     stall = finding("GL204", "stall", "WARNING", "a", "", (2000, 2100), "Nothing for two hours.")
     page = audit.open(Report((run("a", [stall], healthy("a").curves),)), 0)
-    plot = audit.chart("Loss").locator(".u-over").bounding_box()
+    plot = box_of(audit.chart("Loss").locator(".u-over"))
     page.mouse.click(plot["x"] + plot["width"] * 2050 / 3999, plot["y"] + 50)
     assert page.locator(".finding:focus b").inner_text() == "GL204"
 
@@ -156,7 +157,7 @@ def test_what_many_variables_show_is_folded(audit):
     cards = page.locator(".finding").filter(visible=True)
     assert (page.locator("aside h2").inner_text(), cards.count()) == ("13 findings", 2)
     assert page.locator(".folded > summary").inner_text() == "11 more of GL403"
-    lines = audit.chart("Gradient norm of each variable").locator(".u-over").nth(1).bounding_box()
+    lines = box_of(audit.chart("Gradient norm of each variable").locator(".u-over").nth(1))
     page.mouse.click(lines["x"] + lines["width"] * 2050 / 3999, lines["y"] + 20)  # a mark opens what hides its card
     assert page.locator(".finding:focus .tag").inner_text() == tags[2]
     assert cards.count() == 13

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from browser.dashboard import TIMEOUT, serve
+from browser.dashboard import TIMEOUT, box_of, serve
 from browser.plugin_page import LOOKS, SIZES, PluginPage, colors, lightness
 from browser.plugin_runs import LAYERS, SPIKE, STEPS, log_run, log_steps
 
@@ -134,7 +134,7 @@ def test_findings_beside_curves(plugin):
 def test_layers_over_steps(plugin):
     frame = plugin.open("#/run/fine/layers")
     canvas = plugin.heat()
-    box = canvas.bounding_box()
+    box = box_of(canvas)
     said = r"^gradients/norm/(encoder/\d/\w+), steps? [\d,]+(?: to [\d,]+)?: [\d.e\u2212]+$"
     layer = plugin.read_out(canvas, [(0.3, 0.3), (0.4, 0.3)], said)
     assert layer in LAYERS
@@ -153,7 +153,7 @@ def test_layers_over_steps(plugin):
     assert plugin.until(lambda: "kind=update_ratio" in plugin.evaluate("location.hash"))
     frame.get_by_role("button", name="By name").click()
     plugin.heat()
-    assert canvas.bounding_box()["height"] == box["height"]
+    assert box_of(canvas)["height"] == box["height"]
 
 
 def test_a_value_under_the_pointer_is_the_files(plugin):
@@ -180,18 +180,18 @@ def test_the_strip_brushes(plugin):
     plugin.page.mouse.down()
     plugin.move(strip, (0.5, 0.5), (0.6, 0.5))
     plugin.page.mouse.up()
-    width = frame.locator(".brush .window").bounding_box()["width"]
-    assert width == pytest.approx(0.2 * strip.bounding_box()["width"], rel=0.05)
-    before = frame.locator(".brush .window").bounding_box()["x"]
+    width = box_of(frame.locator(".brush .window"))["width"]
+    assert width == pytest.approx(0.2 * box_of(strip)["width"], rel=0.05)
+    before = box_of(frame.locator(".brush .window"))["x"]
     plugin.move(strip, (0.5, 0.5))
     plugin.page.mouse.down()
     plugin.move(strip, (0.55, 0.5), (0.6, 0.5))
     plugin.page.mouse.up()
-    after = frame.locator(".brush .window").bounding_box()
-    assert after["x"] > before + 0.05 * strip.bounding_box()["width"]
+    after = box_of(frame.locator(".brush .window"))
+    assert after["x"] > before + 0.05 * box_of(strip)["width"]
     assert after["width"] == pytest.approx(width, rel=0.02)
     strip.dblclick()
-    assert plugin.until(lambda: frame.locator(".brush .window").bounding_box()["width"] > 3 * width)
+    assert plugin.until(lambda: box_of(frame.locator(".brush .window"))["width"] > 3 * width)
 
 
 def test_two_runs_beside_one_another(plugin):
@@ -229,7 +229,7 @@ def test_a_bound_is_dragged(plugin, logdir):
     said = frame.locator(".said")
     assert plugin.until(lambda: said.inner_text().startswith(f"{clip_advice(logdir / 'fine').suggested:.3g}"[:3]))
     before = said.inner_text()
-    box = slider.bounding_box()
+    box = box_of(slider)
     plugin.page.mouse.move(box["x"] + 100, box["y"])
     plugin.page.mouse.down()
     plugin.page.mouse.move(box["x"] + 100, box["y"] + 30)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser.dashboard import TIMEOUT, until
+from browser.dashboard import TIMEOUT, box_of, until
 from browser.viewing import looking, open_wall, serving
 
 from summaries import SummaryWriter
@@ -80,7 +80,7 @@ def test_every_point_is_drawn_when_zoomed(opened, runs):
     page = opened(saved_page([runs]))
     figure = wall(page, "?tags=train").locator("figure").first
     assert "of 9,000 points" in figure.locator(".thinned").inner_text()
-    box = figure.locator(".u-over").bounding_box()
+    box = box_of(figure.locator(".u-over"))
     page.mouse.move(box["x"] + (SPIKE - 15) / STEPS * box["width"], box["y"] + 90)
     page.mouse.down()
     page.mouse.move(box["x"] + (SPIKE + 15) / STEPS * box["width"], box["y"] + 90, steps=4)
@@ -107,7 +107,7 @@ def test_a_thinned_file_says_so_and_keeps_the_spike(opened, runs):
     assert re.search(r"This file has \d+ of 9,090 points .* least and the largest", page.locator("#kept").inner_text())
     figure = wall(page, "?tags=train&runs=seed%3D0").locator("figure").first
     assert re.search(r"\d+ of 3,000 points", figure.locator(".thinned").inner_text())
-    box = figure.locator(".u-over").bounding_box()
+    box = box_of(figure.locator(".u-over"))
     page.mouse.move(box["x"] + SPIKE / STEPS * box["width"], box["y"] + 60)
     said = figure.locator(".readout").inner_text()
     assert float(re.search(r"seed=0\s*([\d.]+)", said)[1]) == pytest.approx(50 + np.exp(-SPIKE / 500), rel=1e-2)
@@ -186,7 +186,7 @@ def test_layers_and_two_runs_in_a_file(opened, network):
     heat = page.locator("canvas.cells").first
     heat.wait_for()
     assert page.locator(".tabs .choice a").all_inner_texts() == ["Findings and curves", "Layers over steps"]
-    box, there, said = heat.bounding_box(), page.locator("figure.heat .readout").first, set()
+    box, there, said = box_of(heat), page.locator("figure.heat .readout").first, set()
     for share in np.linspace(0.5, 0.9, 200):  # the row of b, over its spike
         page.mouse.move(box["x"] + share * box["width"], box["y"] + 0.6 * box["height"])
         said.add(there.inner_text())

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from browser.dashboard import box_of
 from browser.viewing import fits, looking, serving, soon
 
 from summaries import SummaryWriter
@@ -181,7 +182,7 @@ def test_groups_with_means(page):
 
 def test_a_brush_filters_and_a_click_lets_all_pass_again(page):
     axis = page.locator(".parallel .axis", has_text="lr").locator("line").first
-    box = axis.bounding_box()
+    box = box_of(axis)
     page.mouse.move(box["x"], box["y"] - 3)
     page.mouse.down()
     page.mouse.move(box["x"], box["y"] + 0.6 * box["height"], steps=5)
@@ -220,7 +221,7 @@ def test_the_scatter_picks_and_brushes(page):
     assert said.startswith("lr=0.001_seed=0\nlr: 0.001\nval/loss, last: ")
     points.first.click()
     assert soon(page, lambda: page.locator("tr.picked").count() == 1)
-    high = max((points.nth(k).bounding_box() for k in range(RUNS - 1)), key=lambda box: box["x"])
+    high = max((box_of(points.nth(k)) for k in range(RUNS - 1)), key=lambda box: box["x"])
     page.mouse.move(high["x"] - 15, high["y"] - 30)
     page.mouse.down()
     page.mouse.move(high["x"] + 25, high["y"] + 40, steps=5)
@@ -293,8 +294,8 @@ def test_no_column_is_cut_off(page, width, theme):
     assert fits(page)
     box = page.locator(".runs-table")
     box.evaluate("box => { box.scrollLeft = box.scrollWidth }")
-    edges = box.bounding_box()
-    last = page.locator(".runs-table thead th").last.bounding_box()
+    edges = box_of(box)
+    last = box_of(page.locator(".runs-table thead th").last)
     assert last["x"] + last["width"] <= edges["x"] + edges["width"] + 1
-    name = page.locator(".runs-table tbody th").first.bounding_box()
+    name = box_of(page.locator(".runs-table tbody th").first)
     assert abs(name["x"] - edges["x"]) <= 2  # the names stay in sight

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from browser.dashboard import box_of
 from browser.viewing import address, looking, open_wall, serving, soon, values, written, zoom, zoomed
 from PIL import Image
 
@@ -93,7 +94,7 @@ def test_a_zoom_fetches_what_lies_in_it(page):
     plot = figure.locator(".plot")
     asked = []
     page.on("request", lambda request: asked.append(request.url) if "/curves?" in request.url else None)
-    box = plot.locator(".u-over").bounding_box()
+    box = box_of(plot.locator(".u-over"))
     at = [box["x"] + (SPIKE + aside) / STEPS * box["width"] for aside in (-20, 20)]
     page.mouse.move(at[0], box["y"] + 90)
     page.mouse.down()
@@ -109,7 +110,7 @@ def test_a_zoom_fetches_what_lies_in_it(page):
 
 def test_the_crosshair_reads_all_runs(page):
     figure = open_wall(page, tags="val/loss").locator("figure").first
-    box = figure.locator(".u-over").bounding_box()
+    box = box_of(figure.locator(".u-over"))
     page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 60)
     assert soon(page, lambda: values(figure)[0].startswith("step"))
     where, said = values(figure)
@@ -303,7 +304,7 @@ def test_it_fits(page, screenshots, width, theme):
     page.set_viewport_size({"width": width, "height": 1000})
     wall = open_wall(page, tags="/loss|0/")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    assert wall.locator("figure").first.bounding_box()["width"] <= width
+    assert box_of(wall.locator("figure").first)["width"] <= width
     page.screenshot(path=screenshots / f"viewer_{width}_{theme}.png")
 
 

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from browser.dashboard import box_of
 from browser.viewing import looking, open_wall, serving, soon, values, zoom, zoomed
 from PIL import Image
 
@@ -21,9 +22,8 @@ def test_each_chart_shows_its_own_steps_until_somebody_zooms(browser, tmp_path, 
         short.locator(".uplot canvas").wait_for()
 
         def point(figure, share):
-            box = figure.locator(".u-over").bounding_box()
-            if box:  # else it is just being drawn anew
-                page.mouse.move(box["x"] + share * box["width"], box["y"] + 90)
+            box = box_of(figure.locator(".u-over"))
+            page.mouse.move(box["x"] + share * box["width"], box["y"] + 90)
 
         assert soon(page, lambda: point(short, 0.5) or values(short)[0] in {"step 49", "step 50"})
         assert values(long)[0] == "step 0"  # near there, too
@@ -82,7 +82,7 @@ def test_a_run_that_ended_has_no_value_after_that(browser, tmp_path, screenshots
         figure = open_wall(page).locator("figure").first
         names = figure.locator(".readout bdi")
         assert names.all_inner_texts() == ["longest", "also", "short", "broken"]  # what is no number comes last
-        box = figure.locator(".u-over").bounding_box()
+        box = box_of(figure.locator(".u-over"))
         page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 60)
         assert soon(page, lambda: set(names.all_inner_texts()) == {"longest", "also", "broken"})
         step = re.fullmatch(r"step ([\d,]+)", figure.locator(".readout .at").inner_text())[1]

@@ -4,7 +4,7 @@ import re
 import threading
 from contextlib import contextmanager
 
-from browser.dashboard import TIMEOUT, until
+from browser.dashboard import TIMEOUT, box_of, until
 
 from summaries.integrations.viewer import Viewer
 
@@ -75,7 +75,7 @@ def values(figure):
 
 
 def drag(page, figure, low, high):
-    box = figure.locator(".u-over").bounding_box()
+    box = box_of(figure.locator(".u-over"))
     page.mouse.move(box["x"] + low * box["width"], box["y"] + 90)
     page.mouse.down()
     page.mouse.move(box["x"] + high * box["width"], box["y"] + 90, steps=4)
