@@ -55,7 +55,7 @@ test: native lint layers
 # The tests on a strange machine: settings and an order that are drawn at random. The seed is printed; DRAW='--seed 7' draws
 # it again, and `DRAW='--draws 20'` makes twenty.
 strange: native
-	$(BIN)/python tests/strange.py $(DRAW) $(addprefix --ignore=,$(ALONE))
+	$(BIN)/python tests/strange.py $(DRAW) $(addprefix --ignore=,$(ALONE) $(POWER))
 
 # What is left after a loss of power at any system call (needs strace), and a handler of a signal at any instruction.
 crash: native
