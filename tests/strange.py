@@ -24,7 +24,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LONG = "a path with späces/" + "ü" * 80  # about 200 bytes with what comes before and after
 GIGABYTE = 1 << 30
-NOBODY = 65534
+NOBODY = "65534"
+HOST = "a-machine-whose-name-is-long.and-has-parts.of-somebodys-cluster"
 
 ENVIRONMENTS: dict[str, dict[str, dict[str, str | None]]] = {
     # setting → choice → variable → value, None if it is not there
@@ -34,7 +35,11 @@ ENVIRONMENTS: dict[str, dict[str, dict[str, str | None]]] = {
         "comma": {"LC_ALL": "de_DE.UTF-8"},
     },
     "time zone": {"+05:45": {"TZ": "Asia/Kathmandu"}, "-03:30": {"TZ": "America/St_Johns"}},
-    "home": {"none": {"HOME": None, "XDG_CACHE_HOME": None}, "nowhere": {"HOME": "/nowhere"}},
+    "home": {
+        "none": {"HOME": None, "XDG_CACHE_HOME": None},
+        "nowhere": {"HOME": "/nowhere"},
+        "read-only": {"HOME": "/proc", "XDG_CACHE_HOME": None},
+    },
     "terminal": {
         "80 columns": {"COLUMNS": "80"},
         "no columns": {"COLUMNS": "0"},
@@ -47,9 +52,16 @@ ENVIRONMENTS: dict[str, dict[str, dict[str, str | None]]] = {
     "clock": {"2038": {"FAKETIME": "@2038-01-20 03:00:00"}, "jumps": {"FAKETIME": "+0 i2.0"}},
     "without": {name: {"STRANGE_WITHOUT": name} for name in ("pandas", "PIL", "numba", "pyarrow", "playwright")},
 }
-COMMANDS = {"processors": {"one": ["taskset", "-c", "0"]}}
+COMMANDS = {  # what the tests are started by; each starts the next one, so that the user's rights go last
+    "host name": {"long": ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', HOST]},
+    "temporary files": {
+        "16 MB": ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=16m "$0" "$TMPDIR" && exec "$@"', "tmpfs"]
+    },
+    "processors": {"one": ["taskset", "-c", "0"]},
+    "user": {"without rights": ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]},
+}
 OPTIONS = {"python": {"-O": ["-O"], "-W error": ["-W", "error"]}}
-SWITCHES = {"umask": 0o077, "memory": GIGABYTE, "user": NOBODY}
+SWITCHES = {"umask": 0o077, "memory": GIGABYTE}
 PLACES = ("far away", "far away, read-only")
 
 
@@ -77,16 +89,24 @@ def drawn(seed: int) -> dict[str, str]:
 
 def is_possible(name: str, choice: str) -> bool:
     """Whether this machine can have the setting; if not, that is printed."""
-    lacking = {
-        "clock": not libfaketime(),
-        "user": os.getuid() != 0,
-        "processors": shutil.which("taskset") is None,
-        "language": choice == "comma"
-        and b"de_DE" not in subprocess.run(["locale", "-a"], capture_output=True, check=False).stdout,
-    }
-    if lacking.get(name):
+    if name in COMMANDS:
+        can = starts_python(COMMANDS[name][choice])
+    elif name == "language" and choice == "comma":
+        can = b"de_DE" in subprocess.run(["locale", "-a"], capture_output=True, check=False).stdout
+    else:
+        can = name != "clock" or bool(libfaketime())
+    if not can:
         print(f"left out, as this machine cannot: {name} {choice}")
-    return not lacking.get(name)
+    return can
+
+
+def starts_python(command: list[str]) -> bool:
+    """Whether this Python, and no other, starts under a command: a user may not be able to read it."""
+    if shutil.which(command[0]) is None:
+        return False
+    environment = {**os.environ, "TMPDIR": tempfile.gettempdir()}
+    program = [*command, sys.executable, "-c", "import sys; print(end=sys.version)"]
+    return subprocess.run(program, env=environment, capture_output=True, check=False).stdout == sys.version.encode()
 
 
 def libfaketime() -> str:
@@ -102,29 +122,18 @@ def run(seed: int, tests: list[str]) -> int:
     with tempfile.TemporaryDirectory() as temporary:
         os.chmod(temporary, 0o755)  # noqa: S103 - another user has to come through
         root = checkout(Path(temporary), settings["checkout"]) if "checkout" in settings else ROOT
-        scratch = Path(temporary, "tmp")
-        scratch.mkdir()
-        os.chmod(scratch, 0o1777)  # noqa: S103 - as /tmp is
-        pytest = [
-            "-m",
-            "pytest",
-            "-p",
-            "strange_plugin",
-            "-p",
-            "no:cacheprovider",
-            "--basetemp",
-            str(scratch / "pytest"),
-        ]
+        scratch, kept = Path(temporary, "tmp"), Path(temporary, "kept")  # what programs write there, and what tests do
+        for directory in (scratch, kept):
+            directory.mkdir()
+            directory.chmod(0o1777)  # as /tmp is
+        options = ["-p", "strange_plugin", "-p", "no:cacheprovider", "--basetemp", str(kept / "pytest")]
+        if settings.get("python") == "-O":
+            options += ["-W", "ignore::pytest.PytestConfigWarning"]
         program = [
-            *COMMANDS["processors"].get(settings.get("processors", ""), []),
+            *(word for name, table in COMMANDS.items() for word in table.get(settings.get(name, ""), [])),
             *[sys.executable, *OPTIONS["python"].get(settings.get("python", ""), [])],
-            *[
-                *pytest,
-                *(["-W", "ignore::pytest.PytestConfigWarning"] if settings.get("python") == "-O" else []),
-                *tests,
-            ],
+            *["-m", "pytest", *options, *tests],
         ]
-        as_user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if "user" in settings else {}
         done = subprocess.run(
             program,
             cwd=root,
@@ -132,7 +141,6 @@ def run(seed: int, tests: list[str]) -> int:
             umask=SWITCHES["umask"] if "umask" in settings else -1,
             preexec_fn=limit_memory if "memory" in settings else None,
             check=False,
-            **as_user,
         )
     return done.returncode
 
