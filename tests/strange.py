@@ -57,7 +57,7 @@ COMMANDS = {  # what the tests are started by; each starts the next one, so that
     "temporary files": {
         "16 MB": ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=16m "$0" "$TMPDIR" && exec "$@"', "tmpfs"]
     },
-    "processors": {"one": ["taskset", "-c", "0"]},
+    "processors": {"the first": ["taskset", "-c", "0"], "the last": ["taskset", "-c", str((os.cpu_count() or 1) - 1)]},
     "user": {"without rights": ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]},
 }
 OPTIONS = {"python": {"-O": ["-O"], "-W error": ["-W", "error"]}}
@@ -131,6 +131,8 @@ def run(seed: int, tests: list[str]) -> int:
             options += ["-W", "ignore::pytest.PytestConfigWarning"]
         program = [
             *(word for name, table in COMMANDS.items() for word in table.get(settings.get(name, ""), [])),
+            # Last: what the library shares among processes belongs to the user who starts the first.
+            *(["env", f"LD_PRELOAD={libfaketime()}", "FAKETIME_DONT_FAKE_MONOTONIC=1"] if "clock" in settings else []),
             *[sys.executable, *OPTIONS["python"].get(settings.get("python", ""), [])],
             *["-m", "pytest", *options, *tests],
         ]
@@ -162,8 +164,6 @@ def environment(settings: dict[str, str], root: Path, scratch: Path, seed: int) 
     changed["PYTHONDONTWRITEBYTECODE"] = "1"
     for name in ENVIRONMENTS.keys() & settings.keys():
         changed |= ENVIRONMENTS[name][settings[name]]
-    if "clock" in settings:
-        changed |= {"LD_PRELOAD": libfaketime(), "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
     return {name: value for name, value in (os.environ | changed).items() if value is not None}
 
 

@@ -8,6 +8,9 @@ import pytest
 from helpers import run
 
 from summaries import SummaryWriter, dataset, read_logdir
+
+pytest.importorskip("pyarrow", reason="an extra")
+
 from summaries.tools.querying import points
 
 pa = pytest.importorskip("pyarrow", reason="an extra")
