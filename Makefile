@@ -110,6 +110,7 @@ lint: $(VENV)/.ready
 types: $(VENV)/.ready
 	$(BIN)/mypy
 	$(BIN)/python tests/type_completeness.py
+	$(BIN)/python tests/interface.py
 
 layers: $(VENV)/.ready
 	$(BIN)/lint-imports
