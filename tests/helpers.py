@@ -104,9 +104,8 @@ def environment_of(core_type):
 
 def run(*arguments, status=0, **options):
     """Run a Python program to its end; return its output."""
-    done = subprocess.run(
-        [sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=ROOT, **options
-    )
+    program, seen = [sys.executable, *map(str, arguments)], {"text": True, "errors": "backslashreplace"}
+    done = subprocess.run(program, capture_output=True, check=False, cwd=ROOT, **{**seen, **options})
     assert done.returncode == status, done.stderr
     return done.stdout
 

@@ -239,10 +239,19 @@ def _link(target: Target, objects: Mapping[str, bytes], made_of: str, directory:
     with tempfile.TemporaryDirectory() as temporary:
         for name, data in files.items():
             Path(temporary, name).write_bytes(data)
-        subprocess.run([*compiler, *options, "-o", target.file, *files], cwd=temporary, check=True)  # noqa: S603
+        command = [*compiler, *options, "-o", target.file, *files]
+        subprocess.run(command, cwd=temporary, env=_with_cache(temporary), check=True)  # noqa: S603
         path, data = os.path.join(directory, target.file), Path(temporary, target.file).read_bytes()
         Path(f"{path}.new").write_bytes(data + seal(data) if target.linker.split("-")[1] == "linux" else data)
         os.replace(f"{path}.new", path)  # processes go on with the file that they have loaded
+
+
+def _with_cache(temporary: str) -> dict[str, str]:
+    """The environment, with a directory for what the linker keeps also where no home can be written."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME", "")
+    if os.name == "nt" or os.access(home, os.W_OK):
+        return dict(os.environ)
+    return {**os.environ, "ZIG_GLOBAL_CACHE_DIR": os.path.join(temporary, "cache")}
 
 
 _LINKER = {

@@ -128,7 +128,7 @@ def as_path(name: str) -> str:
     'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-44f8354494a5ba03'
     """
     parts = [
-        _cut("%2E%2E" if part == ".." else _UNFIT.sub(_percent, part), _MOST_OF_NAME)
+        _cut("%2E%2E" if part == ".." else _fit(part), _MOST_OF_NAME)
         for part in name.split("/")
         if part not in {"", "."}
     ]
@@ -140,8 +140,18 @@ _UNFIT = re.compile(
 )
 
 
+_BEYOND_ASCII = re.compile("[^\x00-\x7f\udc80-\udcff]")  # the last of these are bytes that Python could not decode
 _MOST_OF_NAME, _MOST_OF_PATH = 200, 2000  # bytes; Linux takes 255 and 4095, with what is put before and behind
 _KEPT = 45  # characters of at most four bytes
+
+
+def _fit(part: str) -> str:
+    fit = _UNFIT.sub(_percent, part)
+    try:
+        os.fsencode(fit)
+    except UnicodeEncodeError:  # a locale without UTF-8
+        return _BEYOND_ASCII.sub(_percent, fit)
+    return fit
 
 
 def _cut(path: str, most: int) -> str:

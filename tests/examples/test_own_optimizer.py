@@ -38,7 +38,7 @@ def test_the_program_fits_its_line():
 
 
 def test_it_needs_public_names_only():
-    tree = ast.parse(PROGRAM.read_text())
+    tree = ast.parse(PROGRAM.read_text(encoding="utf-8"))
     names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     assert {name for name in names if name.startswith("_")} == {"__init__"}

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from interop.every_method import STEPS, log_everything
 from interop.tensorboard_readers import BLOBS, TENSORS, counts_by_server
-from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.util.tensor_util import make_ndarray
 
 from summaries import SummaryWriter
+
+Image = pytest.importorskip("PIL.Image", reason="an extra")
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "every_method"  # torch 2.13's; every_method.py made it
 RUNS = (".", "group_curves_sin", "group_curves_cos", "hp")

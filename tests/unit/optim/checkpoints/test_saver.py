@@ -169,7 +169,7 @@ def test_names_with_slashes_and_of_any_script(tmp_path):
     names = ["a/b/c", "Gewichte/größe", "重み", "with space", "😀", ".."]
     variables = [Variable([float(i)], name=name) for i, name in enumerate(names)]
     saver = Saver(variables)
-    path = saver.save(tmp_path / "größe-重み", 3)
+    path = saver.save(tmp_path / os.fsdecode("größe-重み".encode()), 3)
     assert os.listdir(tmp_path) != []
     for variable in variables:
         variable.assign([-1.0])

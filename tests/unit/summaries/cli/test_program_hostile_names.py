@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import shutil
 import unicodedata
 
@@ -14,7 +15,7 @@ from summaries.cli.program import command_names
 pytestmark = pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")
 ODD = "\x1b[31m\x1b]0;title\x07\r\n::error::\x9b2J\u202e\u2066\u200f\u2028[bold]<script>alert(1)</script>&amp;`$(id)`"
 LONG = ODD + "x" * (1 << 20)
-RUN = ODD.replace("/", "|")  # what a directory may be called
+RUN = os.fsdecode(ODD.replace("/", "|").encode())  # what a directory may be called, as this system reads it
 
 
 @pytest.fixture(scope="module")

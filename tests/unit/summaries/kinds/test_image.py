@@ -4,9 +4,10 @@ import io
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import summaries
+
+Image = pytest.importorskip("PIL.Image", reason="an extra")
 
 PICTURE = np.zeros((3, 4, 5), np.float32)
 REFUSED = {

@@ -7,10 +7,11 @@ import wave
 import numpy as np
 import pytest
 from browser.html_seen import Seen
-from PIL import Image
 
 from summaries import Audio, Images, SummaryWriter, read_run
 from summaries.reading.media import picture
+
+Image = pytest.importorskip("PIL.Image", reason="an extra")
 
 
 def encoded(pixels, kind="PNG", **options):

@@ -6,6 +6,7 @@ import re
 import socket
 
 import pytest
+from helpers import run_script
 
 from summaries.storage import names
 from summaries.storage.names import (
@@ -139,3 +140,10 @@ def test_parts_of_a_file(suffix):
     parts = [part_name(name, number, suffix) for number in range(12)]
     assert parts == sorted(set(parts))
     assert {whole_name(part) for part in parts} == {name + suffix}
+
+
+def test_a_path_has_only_what_the_locale_can_write(tmp_path):
+    asked = "from summaries.storage.names import as_path; print(ascii([*map(as_path, {names!r})]))"
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    printed = run_script(tmp_path, asked.format(names=["größe/😀", "\udcc3\udcb6"]), env=environment)
+    assert printed == "['gr%C3%B6%C3%9Fe/%F0%9F%98%80', '\\udcc3\\udcb6']\n"  # what is a name on the disk stays

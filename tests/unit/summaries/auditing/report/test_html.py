@@ -129,7 +129,8 @@ def test_scripts_make_no_markup():
     for asset in PAGE.iterdir():
         if asset.name.endswith(".js"):
             said = re.findall(
-                r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", asset.read_text()
+                r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function",
+                asset.read_text(encoding="utf-8"),
             )
             assert said == [], asset.name
 
@@ -139,7 +140,9 @@ def test_uplot_is_as_its_author_published_it():
 
 
 def test_the_types_of_uplot_are_those_of_its_release():
-    (release,) = re.findall('^PACKAGE = "uplot@(.+)"$', (ROOT / "vendor" / "uplot.py").read_text(), re.MULTILINE)
+    (release,) = re.findall(
+        '^PACKAGE = "uplot@(.+)"$', (ROOT / "vendor" / "uplot.py").read_text(encoding="utf-8"), re.MULTILINE
+    )
     tools = json.loads((ROOT / "tests" / "javascript" / "package.json").read_text(encoding="utf-8"))
     assert tools["devDependencies"]["uplot"] == release
 
@@ -156,7 +159,7 @@ def test_the_lock_of_the_tools_has_every_system_and_no_registry():
 def test_the_check_of_uplot_can_fail(tmp_path):
     copy = tmp_path / "vendor" / "uplot.py"
     copy.parent.mkdir()
-    copy.write_text((ROOT / "vendor" / "uplot.py").read_text())
+    copy.write_text((ROOT / "vendor" / "uplot.py").read_text(encoding="utf-8"), encoding="utf-8")
     done = subprocess.run([sys.executable, str(copy), "--check"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stdout.startswith("uplot@1.6.32 dist/uPlot.iife.min.js: sha256 must be ")

@@ -60,7 +60,7 @@ def test_the_scripts_of_a_page_parse_as_one(entry):
     node = shutil.which("node")
     if node is None:  # without it, Chromium parses them in tests/browser
         pytest.skip("needs Node.js")
-    subprocess.run([node, "--check", "-"], input="\n".join(plain_scripts(entry)), text=True, check=True)
+    subprocess.run([node, "--check", "-"], input="\n".join(plain_scripts(entry)), encoding="utf-8", check=True)
 
 
 @pytest.mark.parametrize("name", MODULES)
