@@ -31,6 +31,8 @@ collect_ignore_glob += [
 ]  # to build
 if find_spec("safetensors") is None:  # likewise
     collect_ignore += ["optim/checkpoints/files.py", "optim/checkpoints/saver.py"]
+if find_spec("numba") is None:
+    collect_ignore += [f"optim/kernels/{name}.py" for name in ("intrinsics", "shipped", "sums", "writing")]
 if find_spec("pyarrow") is None:
     collect_ignore += ["summaries/tools/querying/lazy_frame.py", "summaries/tools/querying/points.py"]
 if find_spec("tensorboard") is None:

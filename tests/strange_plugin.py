@@ -3,10 +3,20 @@
 import os
 import random
 import sys
+from importlib import machinery
 from itertools import groupby
 
-for name in filter(None, os.environ.get("STRANGE_WITHOUT", "").split(",")):
-    sys.modules[name] = None  # its import fails, and find_spec finds nothing
+
+class Finder(machinery.PathFinder):
+    """It does not find the package that this draw is without."""
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        is_missing = name.partition(".")[0] == os.environ.get("STRANGE_WITHOUT")
+        return None if is_missing else super().find_spec(name, path, target)
+
+
+sys.meta_path[:] = [Finder if finder is machinery.PathFinder else finder for finder in sys.meta_path]
 
 
 def pytest_collection_modifyitems(items):

@@ -3,13 +3,14 @@
 from decimal import Decimal
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from summaries.tools.formats import parquet_file
 from summaries.tools.formats.neptune import read_neptune
 from summaries.tools.formats.parquet_file import read_parquet
 from summaries.tools.formats.points import Facts, LeftOut, PointBatch
+
+pd = pytest.importorskip("pandas", reason="an extra")
 
 pytest.importorskip("pyarrow", reason="an extra")
 NAN = np.nan

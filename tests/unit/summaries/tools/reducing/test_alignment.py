@@ -1,7 +1,6 @@
 """Series side by side, step by step, beside pandas' joins and interpolation."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +8,8 @@ from hypothesis import strategies as st
 from summaries import Series
 from summaries.tools.choices import ALIGNMENTS
 from summaries.tools.reducing.alignment import aligned
+
+pd = pytest.importorskip("pandas", reason="an extra")
 
 
 def series(points):

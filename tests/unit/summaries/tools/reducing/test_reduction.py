@@ -4,7 +4,6 @@ import csv
 import os
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers import event_files
 from hypothesis import given
@@ -14,6 +13,8 @@ from summaries import Run, SummaryWriter, read_logdir, read_run
 from summaries.reading.series import Series
 from summaries.tools import reduce
 from summaries.writing.columns_writer import ColumnsWriter
+
+pd = pytest.importorskip("pandas", reason="an extra")
 
 NAN, INF = np.nan, np.inf
 AGGREGATES = {"mean": "mean", "std": "std", "min": "min", "max": "max", "median": "median", "count": "count"}

@@ -1,13 +1,14 @@
 """Statistics over runs, beside pandas'."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from summaries.tools.reducing.statistics import over_runs, statistic
+
+pd = pytest.importorskip("pandas", reason="an extra")
 
 AS_PANDAS = {
     "mean": lambda frame: frame.mean(axis=1),
