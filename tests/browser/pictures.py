@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from browser.dashboard import TIMEOUT, Dashboard, chromium_path, launch, serve, until
 from browser.plugin_page import PluginPage
+from browser.tour import take_tour
 from helpers import ROOT
 
 from summaries import read_run
@@ -64,6 +65,7 @@ def main():
         _make_runs()
         browser = launch(playwright.chromium)
         _take_audit(browser)
+        take_tour(browser, LOGDIR, IMAGES / "tour.gif")
         with serve(LOGDIR, "python", dict.fromkeys(RUNS, "test/accuracy")) as address:
             _wait_until_all_is_loaded(address)
             _take_time_series(browser, address)

@@ -11,7 +11,7 @@ NOTES = ("README.md", "docs/how-to/install.md", "docs/index.md")
 """The pages by which people come, which say that nothing is released yet."""
 
 WAITING = {
-    "gradledger.readthedocs.io": {"README.md", "pyproject.toml"},
+    "gradledger.readthedocs.io": {"pyproject.toml"},
     "github.com/gradledger/gradledger/releases": set(),
 }
 """Address → the files that lead there; none of these exists before the release."""

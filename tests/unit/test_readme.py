@@ -1,6 +1,10 @@
 """Each Python block of README runs alone, beside the run that the first block writes."""
 
+import os
+import re
 import shutil
+import subprocess
+import sys
 
 import pytest
 from documentation import release
@@ -26,6 +30,18 @@ def test_a_block_runs_alone(tmp_path, first, number):
     if number:  # the first one has run
         shutil.copytree(first, tmp_path, dirs_exist_ok=True)
         run(block, tmp_path)
+
+
+def test_the_curve_is_what_the_terminal_shows(first):
+    (curve,) = re.findall(r"```text\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    shown = subprocess.run(
+        [sys.executable, "-m", "gradledger", "show", "runs/first"],
+        cwd=first,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "72", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        check=True,
+    )
+    assert shown.stdout.decode().splitlines()[-len(curve.splitlines()) :] == curve.splitlines()
 
 
 @pytest.mark.parametrize(
