@@ -2,6 +2,7 @@
 
 import os
 import random
+import subprocess
 import sys
 from importlib import machinery
 from itertools import groupby
@@ -17,6 +18,9 @@ class Finder(machinery.PathFinder):
 
 
 sys.meta_path[:] = [Finder if finder is machinery.PathFinder else finder for finder in sys.meta_path]
+
+if encoding := os.environ.get("PYTHONIOENCODING"):  # as where a system has it: what is written so is read so
+    subprocess._text_encoding = lambda: encoding
 
 
 def pytest_collection_modifyitems(items):

@@ -19,10 +19,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("gradledger", "summaries", "optim")
 EXCEPTIONS = {
-    # A change of these files changes the compiled code's digest: they are annotated when that is next built anyway.
-    r"summaries\.native\.(calls\.(Call|Function)|source\.compiled)\b",
-    r"summaries\.wire\.compiled\.primitives\.load_",
-    r"optim\.kernels\.(intrinsics\.int64_at|tracing\.(Operation|Traced))\b",
     # Other packages' own types: those of the CRC library, of TensorBoard, and of frameworks that are not installed.
     r"summaries\.wire\.crc32c\.(crc32c|extend)$",
     r"gradledger\.tensorboard\.Gradledger(Loader|Plugin)\b",

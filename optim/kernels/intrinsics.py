@@ -101,7 +101,7 @@ def _int64_at(builder: Any, address: Any) -> Any:
     return builder.load(builder.inttoptr(address, address.type.as_pointer()))
 
 
-int64_at = _made(types.int64, [types.int64], _int64_at)
+int64_at: Any = _made(types.int64, [types.int64], _int64_at)
 """The integer at an address."""
 
 

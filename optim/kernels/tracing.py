@@ -67,12 +67,14 @@ class Traced(NDArrayOperatorsMixin):
     def __float__(self) -> NoReturn:
         raise TypeError(_NO_NUMBER)
 
-    __int__ = __index__ = __float__
+    __int__: Callable[[Traced], NoReturn] = __float__
+    __index__: Callable[[Traced], NoReturn] = __float__
 
     def __getitem__(self, *_: Any) -> NoReturn:
         raise TypeError(_NO_ELEMENTS)
 
-    __len__ = __iter__ = __getitem__
+    __len__: Callable[[Traced], NoReturn] = __getitem__
+    __iter__: Callable[[Traced], NoReturn] = __getitem__
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Traced:
         if function is not np.where:

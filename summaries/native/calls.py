@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import DTypeLike, NDArray
 
 __all__ = ["INTEGER", "Array", "Call", "Function", "NativeError", "address"]
@@ -46,7 +48,7 @@ class Function:
 
     def __init__(self, name: str, address: int) -> None:
         self.name = name
-        self.code = _PROTOTYPE(address)
+        self.code: Callable[[int, int, int], int] = _PROTOTYPE(address)
 
     def __call__(self, *arguments: Any) -> int:
         """Call it, without the interpreter's lock; returns its result, or 0 if it has none."""
@@ -79,7 +81,7 @@ class Call:
         self._function = function
         row: list[int] = []
         _add_words(row, arguments)
-        self.words = array("q", row)
+        self.words: array[int] = array("q", row)
         self._results = array("q", (0, 0))
         start = self._results.buffer_info()[0]
         self._places = (start, start + 8, self.words.buffer_info()[0])

@@ -27,14 +27,16 @@ from numba.np.arrayobj import populate_array
 from summaries.native.calls import INTEGER, Array
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["CRC32C", "compiled", "unpacker"]
 
 CRC32C = ("gradledger_crc32c_8", "gradledger_crc32c_4", "gradledger_crc32c_1")
 """The steps of CRC-32C over 8, 4 and 1 bytes, (uint64 register, word) → register, which `building` defines."""
 
-compiled = partial(njit, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+compiled: Callable[..., Any] = partial(
+    njit, error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
 """njit as it is used here: for calls from other compiled functions only.
 
 `_nrt=False` disables numba's reference counting: nothing here creates an array.

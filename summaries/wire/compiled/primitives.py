@@ -58,12 +58,12 @@ def _loader(scalar: Any, bits: Any, size: int) -> Any:
     return load
 
 
-load_u8 = _loader(types.int64, ir.IntType(8), 1)
+load_u8: Any = _loader(types.int64, ir.IntType(8), 1)
 """(buffer, offset) → the byte there, an int64: comparing it with small numbers then takes no conversion."""
-load_u32 = _loader(types.uint32, ir.IntType(32), 4)
-load_u64 = _loader(types.uint64, ir.IntType(64), 8)
-load_f32 = _loader(types.float32, ir.FloatType(), 4)
-load_f64 = _loader(types.float64, ir.DoubleType(), 8)
+load_u32: Any = _loader(types.uint32, ir.IntType(32), 4)
+load_u64: Any = _loader(types.uint64, ir.IntType(64), 8)
+load_f32: Any = _loader(types.float32, ir.FloatType(), 4)
+load_f64: Any = _loader(types.float64, ir.DoubleType(), 8)
 
 
 def _storer(scalar: Any) -> Any:
