@@ -2,6 +2,7 @@
 
 import os
 import select
+import shlex
 import shutil
 import stat
 import subprocess
@@ -134,7 +135,8 @@ def program_on_the_path(tmp_path_factory):
     """A directory with the program `gradledger`, which is this checkout."""
     directory = tmp_path_factory.mktemp("bin")
     script = directory / "gradledger"
-    script.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m summaries "$@"\n', encoding="utf-8")
+    root, python = shlex.quote(str(ROOT)), shlex.quote(sys.executable)
+    script.write_text(f'#!/bin/sh\nPYTHONPATH={root} exec {python} -m summaries "$@"\n', encoding="utf-8")
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     return directory
 

@@ -80,7 +80,7 @@ def test_colours_only_where_they_are_wanted(file, capsys, monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of a shell")
 def test_a_reader_that_goes_away_is_quiet(file):
     file.write_bytes(WHOLE * 20_000)
-    command = f"{sys.executable} -m summaries dump {NAME} | head -2"
+    command = f"'{sys.executable}' -m summaries dump {NAME} | head -2"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True, env=environment)
     assert len(done.stdout.splitlines()) == 2
