@@ -247,11 +247,15 @@ def _link(target: Target, objects: Mapping[str, bytes], made_of: str, directory:
 
 
 def _with_cache(temporary: str) -> dict[str, str]:
-    """The environment, with a directory for what the linker keeps also where no home can be written."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME", "")
-    if os.name == "nt" or os.access(home, os.W_OK):
-        return dict(os.environ)
-    return {**os.environ, "ZIG_GLOBAL_CACHE_DIR": os.path.join(temporary, "cache")}
+    """The environment, with a cache that the linker can write: it hangs where it cannot write its usual one."""
+    usual = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
+    cache = os.path.join(usual, "zig")
+    try:
+        os.makedirs(cache, exist_ok=True)
+        tempfile.TemporaryFile(dir=cache).close()
+    except OSError:
+        cache = os.path.join(temporary, "cache")
+    return {**os.environ, "ZIG_GLOBAL_CACHE_DIR": cache}
 
 
 _LINKER = {
