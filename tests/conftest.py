@@ -26,8 +26,9 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Add the marker of tests that say what is only true of disks; be in one time zone and width wherever this runs."""
-    os.environ["TZ"] = "UTC"
-    os.environ.pop("COLUMNS", None)
+    if "STRANGE_SEED" not in os.environ:  # a strange machine is what it says
+        os.environ["TZ"] = "UTC"
+        os.environ.pop("COLUMNS", None)
     if hasattr(time, "tzset"):
         time.tzset()
     config.addinivalue_line("markers", "only_on_disks(reason): with --place, skip this test, because of this reason")
@@ -47,6 +48,16 @@ def pytest_collection_finish():
     """Take what was collected out of the garbage collector's sight: each look at it would take a third of a second."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def utc(monkeypatch):
+    """Times are told in UTC."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 @pytest.fixture(autouse=True)

@@ -47,7 +47,8 @@ def test_marks_are_told(sweep):
     assert "lr=0.001_bs=32/seed=1 is marked good, and looks bad" in said
 
 
-def test_of_many_runs_that_are_left_out_the_first_are_told(tmp_path):
+def test_of_many_runs_that_are_left_out_the_first_are_told(tmp_path, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     for number in range(6):
         with SummaryWriter(tmp_path / f"run{number}") as writer:
             writer.add_scalar("loss" if number < 1 else "fps", 1.0, 0)

@@ -19,6 +19,7 @@ def file(tmp_path, monkeypatch):
     return tmp_path / NAME
 
 
+@pytest.mark.usefixtures("utc")
 def test_lines(file, capsys):
     file.write_bytes(ODD_RUNS["damaged"])
     assert main(["dump", NAME]) == 1

@@ -20,6 +20,8 @@ from summaries.cli import main
 from summaries.cli.views.tailing import table
 from summaries.tools.tailing import Tailed
 
+pytestmark = pytest.mark.usefixtures("utc")
+
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "TZ": "UTC", "PYTHONUNBUFFERED": ""}
 
 
