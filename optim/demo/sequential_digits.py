@@ -199,14 +199,27 @@ def main() -> None:
     train_both(options.logdir, options.seed, QUICK_EPOCHS if options.quick else EPOCHS)
     printer = Console()
     printer.print(what_happened(options.logdir))
-    beside = os.path.join(os.path.dirname(sys.executable), "tensorboard")
-    command = os.path.relpath(beside) if os.path.exists(beside) else "tensorboard"
     printer.print("What the audit finds in them, as `gradledger audit` would print it:", markup=False)
     text.show(audit(options.logdir), console(sys.stdout))
-    page = f"[bold]{command} --logdir {os.fspath(options.logdir)}[/bold], then open http://localhost:6006/#gradledger"
-    printer.print(f"To see it: {page}", soft_wrap=True)
-    if find_spec("tensorboard") is None:
-        printer.print("TensorBoard comes with: pip install 'gradledger[tensorboard]'", markup=False, soft_wrap=True)
+    for line in ways_to_see(os.fspath(options.logdir)):
+        printer.print(line, soft_wrap=True)
+
+
+def ways_to_see(logdir: str) -> list[str]:
+    """A line for each program that is installed and shows the runs; if none is, which extra brings one."""
+    lines = []
+    if find_spec("werkzeug") is not None:
+        lines.append(f"To see it: [bold]{command('gradledger')} view {logdir}[/bold]")
+    if find_spec("tensorboard") is not None:
+        program = f"[bold]{command('tensorboard')} --logdir {logdir}[/bold]"
+        lines.append(f"In TensorBoard: {program}, then open http://localhost:6006/#gradledger")
+    return lines or ["To see it: pip install 'gradledger\\[view]', then gradledger view runs"]
+
+
+def command(name: str) -> str:
+    """What to type for a program that is installed beside this Python."""
+    beside = os.path.join(os.path.dirname(sys.executable), name)
+    return os.path.relpath(beside) if os.path.exists(beside) else name
 
 
 if __name__ == "__main__":

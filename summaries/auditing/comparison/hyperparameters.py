@@ -7,7 +7,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from summaries.reading.by_name import nearest
 from summaries.reading.stated import value_of
+from summaries.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,6 +21,7 @@ __all__ = ["Table", "alike", "check_stated", "is_seed", "read_table", "stem", "v
 _SEED = re.compile(r"(?:.*[._/-])?(?:seed|random_?(?:seed|state)|rng|replicate|repeat|trial|fold)s?\d*", re.IGNORECASE)
 _NUMBERED = re.compile(r"[/_.-]?(?:seed|s|run|version|trial|rep|exp)?[=_-]?\d+$", re.IGNORECASE)
 _ID = re.compile(r"(?:^|/)(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{12,}$")  # as trackers give them
+_MOST_LISTED = 12  # a line of names; configurations of trainers have hundreds
 _LABELS = frozenset({"good", "bad", ""})
 
 
@@ -81,8 +84,10 @@ def check_stated(names: Iterable[str], stated: Collection[str], hidden: str = ""
     """
     for name in names:
         if name not in stated:
-            listed = ", ".join(other for other in dict.fromkeys(stated) if not is_seed(other) and other != hidden)
-            raise ValueError(f"no run states the hyperparameter {name!r}; stated: {listed or 'none'}")
+            others = [other for other in dict.fromkeys(stated) if not is_seed(other) and other != hidden]
+            if len(others) > _MOST_LISTED:
+                others = [listed([*dict.fromkeys([*nearest(name, others), *others])])]
+            raise ValueError(f"no run states the hyperparameter {name!r}; stated: {', '.join(others) or 'none'}")
 
 
 def _shown(value: Value) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+
 import click
 
 from summaries.cli.arguments.candidates import complete_runs
@@ -29,5 +32,8 @@ def command(*, places: tuple[str, ...], config: str | None) -> int:
     """
     from summaries.integrations.mcp.server import server_of
 
+    if sys.stdin.isatty():  # somebody has typed it, and nothing would be lost; the SDK would wait for the end of a line
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        click.echo("Waiting for a program's questions on standard input. Ctrl-C ends this.", err=True)
     server_of(places or (".",), config=config).run()
     return 0

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KEYS", "Board"]
 
-KEYS = "↑↓ run  ←→ tag  tab layers  l log  s sort  q quit"
-_PLAIN_KEYS = "up/down run  left/right tag  tab layers  l log  s sort  q quit"
+KEYS = "q quit  ↑↓ run  ←→ tag  tab layers  l log  s sort"
+_PLAIN_KEYS = "q quit  up/down run  left/right tag  tab layers  l log  s sort"
 _ORDERS: dict[str, Callable[[Book], Any]] = {
     "name": lambda book: by_number(book.name),
     "worst first": lambda book: (-badness(book.report) if book.report else 2, by_number(book.name)),
@@ -189,7 +189,8 @@ class Board:
             Text(f"not audited: {printable(one.path)}: {printable(one.reason)}", "red") for one in report.failures[:1]
         ]
         hidden = len(report.findings) - _FINDINGS
-        return lines + [Text(f"{hidden} more findings: gradledger audit lists them", "dim")] * (hidden > 0)
+        said = "1 more finding" if hidden == 1 else f"{hidden} more findings"
+        return lines + [Text(f"{said}: gradledger audit lists them", "dim")] * (hidden > 0)
 
 
 _MOVES = {"up": -1, "k": -1, "down": 1, "j": 1, "page up": -10, "page down": 10}

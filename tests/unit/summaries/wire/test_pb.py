@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,8 @@ def copy(tmp_path):
     """A second checkout, to be spoilt."""
     for part in ("proto", "summaries/wire/pb"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+        for path in (tmp_path / part, *(tmp_path / part).rglob("*")):
+            path.chmod(path.stat().st_mode | stat.S_IWUSR)  # this checkout may be one that cannot be written
     return tmp_path
 
 

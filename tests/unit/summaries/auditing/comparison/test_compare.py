@@ -5,6 +5,7 @@ import pytest
 from labelled import populations
 
 from summaries import SummaryWriter, compare
+from summaries.auditing.comparison.hyperparameters import check_stated
 
 pytestmark = pytest.mark.filterwarnings("ignore::summaries.NonFiniteWarning")
 ODD = "lr=0.001_bs=32/seed=1"
@@ -162,6 +163,12 @@ def test_one_rank_speaks_for_its_job(tmp_path):
         for rank in range(3):
             log(tmp_path / f"lr={rate}/rank={rank}", rate)
     assert [member.run for member in compare(tmp_path).members] == ["lr=0.1/rank=0", "lr=0.2/rank=0"]
+
+
+def test_of_very_many_hyperparameters_the_nearest_are_named():
+    stated = [*(f"arg_{number}" for number in range(100)), "learning_rate"]
+    with pytest.raises(ValueError, match="; stated: learning_rate, arg_0 and 99 others$"):
+        check_stated(["rate"], stated)
 
 
 def test_larger_is_better(tmp_path):
