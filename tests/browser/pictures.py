@@ -43,7 +43,7 @@ def figures(logdir):
     clipped, unclipped = (f"{right[name]} of {TEST_DIGITS} test digits" for name in RUNS)
     return (
         f"In the pictures, the clipped network reads {clipped}, the unclipped one {unclipped}.\n"
-        f"The norm of the unclipped gradient is about {usual:.2g} at first and {most:.3g} at most.\n"
+        f"The norm of the unclipped gradient is about {usual:.2g} over the first ten steps and {most:.3g} at most.\n"
     )
 
 
@@ -65,7 +65,7 @@ def main():
         _make_runs()
         browser = launch(playwright.chromium)
         _take_audit(browser)
-        take_tour(browser, LOGDIR, IMAGES / "tour.gif")
+        take_tour(browser, LOGDIR, IMAGES / "tour.png")
         with serve(LOGDIR, "python", dict.fromkeys(RUNS, "test/accuracy")) as address:
             _wait_until_all_is_loaded(address)
             _take_time_series(browser, address)

@@ -7,12 +7,11 @@ from PIL import Image
 
 SIZE = {"width": 1400, "height": 800}
 SECONDS = 2.5  # that each page stays
-COLORS = 128
 
 
 def take_tour(browser, logdir, to):
-    """Look at these runs, as a user would, and write each look as a frame of a GIF."""
-    with serving(logdir) as viewer, looking(browser, viewer, 2, to.with_suffix(".png")) as page:
+    """Look at these runs, as a user would, and write what is seen as an animated PNG, which keeps all colors."""
+    with serving(logdir) as viewer, looking(browser, viewer, 2, to) as page:
         page.set_viewport_size(SIZE)
         frames = []
         _turn_to(page, "#/run/unclipped", "figure canvas")  # what went wrong in this run, …
@@ -25,8 +24,7 @@ def take_tour(browser, logdir, to):
         frames.append(_frame(page))
         _turn_to(page, "#/", ".overview")
         frames.append(_frame(page))
-    to.with_suffix(".png").unlink()
-    first, *others = (frame.convert("P", palette=Image.Palette.ADAPTIVE, colors=COLORS) for frame in frames)
+    first, *others = frames
     first.save(to, save_all=True, append_images=others, duration=int(1000 * SECONDS), loop=0, optimize=True)
 
 

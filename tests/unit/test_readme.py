@@ -11,6 +11,8 @@ from documentation import release
 from documentation.readme import BLOCKS, missing, run
 from helpers import ROOT
 
+from summaries.auditing.rules.handbook import index
+
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory):
@@ -42,6 +44,10 @@ def test_the_curve_is_what_the_terminal_shows(first):
         check=True,
     )
     assert shown.stdout.decode().splitlines()[-len(curve.splitlines()) :] == curve.splitlines()
+
+
+def test_the_number_of_rules():
+    assert f" {len(index())} rules " in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_one_rank_speaks_for_its_job(tmp_path):
 
 def test_of_very_many_hyperparameters_the_nearest_are_named():
     stated = [*(f"arg_{number}" for number in range(100)), "learning_rate"]
-    with pytest.raises(ValueError, match="; stated: learning_rate, arg_0 and 99 others$"):
+    with pytest.raises(ValueError, match=r"; stated: learning_rate, arg_0 and 99 others$"):
         check_stated(["rate"], stated)
 
 
