@@ -112,7 +112,7 @@ def starts_python(command: list[str]) -> bool:
 def libfaketime() -> str:
     """The library that shifts clocks, if it is installed, or named by LIBFAKETIME.
 
-    Not the one for threads (`libfaketimeMT`): its lock stays taken in a child that is forked while a thread asks the time.
+    Not the one for threads (`libfaketimeMT`): its lock stays taken in a child that is forked while a thread has it.
     """
     return os.environ.get("LIBFAKETIME") or next(iter(glob("/usr/lib/*/faketime/libfaketime.so.1")), "")
 
