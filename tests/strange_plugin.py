@@ -4,8 +4,6 @@ import os
 import random
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from importlib import machinery
 from itertools import groupby
 
@@ -23,16 +21,6 @@ sys.meta_path[:] = [Finder if finder is machinery.PathFinder else finder for fin
 
 if encoding := os.environ.get("PYTHONIOENCODING"):  # as where a system has it: what is written so is read so
     subprocess._text_encoding = lambda: encoding
-
-
-def sleep(seconds, really=time.sleep):
-    """Sleep. libfaketime refuses a sleep whose end has passed before it was begun, as it may on a busy machine."""
-    with suppress(OSError):
-        really(seconds)
-
-
-if "LD_PRELOAD" in os.environ:
-    time.sleep = sleep
 
 
 def pytest_collection_modifyitems(items):
