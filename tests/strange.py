@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LONG = "a path with späces/" + "ü" * 80  # about 200 bytes with what comes before and after
-GIGABYTE = 1 << 30
+TWO_GIGABYTES = 2 << 30  # all tests run in one process, with whatever they import and every thread of theirs
 IN_2038 = (1 << 31) + 86400  # a day after 32 bits end
 NOBODY = "65534"
 HOST = "a-machine-whose-name-is-long.and-has-parts.of-somebodys-cluster"
@@ -65,7 +65,7 @@ COMMANDS = {  # what the tests are started by; each starts the next one, so that
     "user": {"without rights": ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]},
 }
 OPTIONS = {"python": {"-O": ["-O"], "-W error": ["-W", "error"]}}
-SWITCHES = {"umask": 0o077, "memory": GIGABYTE}
+SWITCHES = {"umask": 0o077, "memory": TWO_GIGABYTES}
 PLACES = ("far away", "far away, read-only")
 
 
