@@ -176,6 +176,7 @@ class MetricsServer:
             ) from error
         self._server.daemon_threads = True
         self.address: str = f"http://{host}:{self._server.server_address[1]}/metrics"
+        self._library = library
         library.start()
 
     def run(self) -> None:
@@ -183,8 +184,9 @@ class MetricsServer:
         self._server.serve_forever()
 
     def close(self) -> None:
-        """Stop answering; not while `run` is under way in the same thread."""
+        """Stop answering, and looking at the runs; not while `run` is under way in the same thread."""
         self._server.server_close()
+        self._library.close()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -51,16 +52,16 @@ def saved_page(
         LookupError: there are no event files, or a pattern matches nothing.
         ConfigError: the configuration is invalid.
     """
-    library = Library(existing_places(places), as_config(config), 1 << 30)
-    library.finish()
-    names = sorted(library.names(), key=by_number)
-    if not names:
-        raise LookupError(f"there are no event files below {' or '.join(map(repr, places))}")
-    demand_match("run", runs, names)
-    is_chosen, is_wanted = matcher(runs), matcher(tags)
-    books = [book for book in library.since(-1)[0] if is_chosen(book.name)]
-    known = [*tags_of(books), *chain.from_iterable(chain.from_iterable(book.media.values()) for book in books)]
-    demand_match("tag", tags, known)
-    chosen = None if runs is None else {book.name for book in books}
-    wanted = None if tags is None else set(filter(is_wanted, known))
-    return rendered(library, chosen, wanted, most_points=most_points, most_media_bytes=most_media_bytes)
+    with closing(Library(existing_places(places), as_config(config), 1 << 30)) as library:
+        library.finish()
+        names = sorted(library.names(), key=by_number)
+        if not names:
+            raise LookupError(f"there are no event files below {' or '.join(map(repr, places))}")
+        demand_match("run", runs, names)
+        is_chosen, is_wanted = matcher(runs), matcher(tags)
+        books = [book for book in library.since(-1)[0] if is_chosen(book.name)]
+        known = [*tags_of(books), *chain.from_iterable(chain.from_iterable(book.media.values()) for book in books)]
+        demand_match("tag", tags, known)
+        chosen = None if runs is None else {book.name for book in books}
+        wanted = None if tags is None else set(filter(is_wanted, known))
+        return rendered(library, chosen, wanted, most_points=most_points, most_media_bytes=most_media_bytes)

@@ -102,9 +102,10 @@ class Viewer:
         self._server.serve_forever()
 
     def close(self) -> None:
-        """Stop answering."""
+        """Stop answering, and looking at the runs."""
         self._server.shutdown()
         self._server.server_close()
+        self._library.close()
 
 
 class Guard:

@@ -114,7 +114,12 @@ def run_variant(name, modules, elsewhere, monkeypatch, directory):
     if missing := [module for module in modules if find_spec(module) is None]:
         pytest.skip(f"docs/{name} needs {' and '.join(missing)}, which is not installed: {elsewhere}")
     prepare(monkeypatch, directory)
-    run_page(pages()[name], modules)
+    try:
+        run_page(pages()[name], modules)
+    except ImportError as error:
+        if error.name is None or find_spec(error.name.partition(".")[0]) is not None:
+            raise
+        pytest.skip(f"docs/{name} needs {error.name}, which is not installed")
 
 
 def run_page(page, modules=()):

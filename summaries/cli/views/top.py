@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import sys
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from rich.live import Live
@@ -70,21 +71,22 @@ def _watch(
     from summaries.integrations.tensorboard.places import existing_places
 
     library = Library(existing_places(places), as_config(config), memory << 20, share=_SHARE, audit_secs=_AUDIT_SECS)
-    library.start()
-    board = Board(library, title)
-    drawn, when = None, 0.0
-    while True:
-        state = library.version, printing.size, library.is_reading
-        now = time.monotonic()
-        pause = _WAIT_SECS if library.is_reading else _FRAME_SECS
-        if (state != drawn and now - when >= pause) or now - when >= _AGE_SECS:
-            _draw(live, board.lines(printing))
-            drawn, when = state, now
-        for key in pressed(_WAIT_SECS):
-            if key == "q":
-                return
-            board.press(key)
-            drawn, when = None, 0.0
+    with closing(library):
+        library.start()
+        board = Board(library, title)
+        drawn, when = None, 0.0
+        while True:
+            state = library.version, printing.size, library.is_reading
+            now = time.monotonic()
+            pause = _WAIT_SECS if library.is_reading else _FRAME_SECS
+            if (state != drawn and now - when >= pause) or now - when >= _AGE_SECS:
+                _draw(live, board.lines(printing))
+                drawn, when = state, now
+            for key in pressed(_WAIT_SECS):
+                if key == "q":
+                    return
+                board.press(key)
+                drawn, when = None, 0.0
 
 
 def _draw(live: Live, lines: Iterable[Text]) -> None:

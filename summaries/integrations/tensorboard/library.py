@@ -98,6 +98,7 @@ class Library:
         self._changed = threading.Condition()
         self._task = Task(config, (), _SPARK_STRETCHES, self._read)
         self._thread: threading.Thread | None = None
+        self._is_closed = False
 
     def start(self) -> None:
         """Start to read, if that has not happened yet."""
@@ -105,6 +106,12 @@ class Library:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="gradledger", daemon=True)
                 self._thread.start()
+
+    def close(self) -> None:
+        """Look no more, from the next pause on; what was read stays."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
 
     def finish(self) -> None:
         """Return when everything that is there now was read and audited."""
@@ -193,7 +200,7 @@ class Library:
         with ExitStack() as stack:
             access: list[Access] = []
             looked = False
-            while True:
+            while not self._is_closed:
                 began = time.monotonic()
                 try:
                     if not access:
@@ -222,9 +229,9 @@ class Library:
     def _pause(self, secs: float) -> None:
         """Wait, and read meanwhile what somebody waits for."""
         until = time.monotonic() + secs
-        while (left := until - time.monotonic()) > 0:
+        while (left := until - time.monotonic()) > 0 and not self._is_closed:
             with self._changed:
-                if not self._wanted:
+                if not (self._wanted or self._is_closed):
                     self._changed.wait(left)
             self._read_wanted([])
 

@@ -2,11 +2,13 @@
 
 import json
 import re
+import threading
 import zlib
 from base64 import b64decode
 
 import numpy as np
 import pytest
+from browser.plugin_runs import soon
 from javascript.page_types import keys
 
 from summaries import SummaryWriter
@@ -175,3 +177,11 @@ def test_short_curves_leave_their_share_to_long_ones():
     assert even_share([], 10) == 0
     assert even_share([5, 5, 90], 100) == 90
     assert even_share([100, 100], 10) == 5
+
+
+def test_nothing_looks_at_the_runs_when_the_page_is_made(tmp_path):
+    with SummaryWriter(tmp_path / "a") as writer:
+        writer.add_scalar("loss", 1.0, 1)
+    before = set(threading.enumerate())
+    saved_page([str(tmp_path)])
+    assert soon(lambda: set(threading.enumerate()) <= before)

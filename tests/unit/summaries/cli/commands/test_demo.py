@@ -32,6 +32,7 @@ def test_a_directory_in_which_other_modules_lie(tmp_path):
     }
     done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+    assert "gradledger view out" in done.stdout
     assert "tensorboard --logdir out" in done.stdout
     assert "\\u2192" in done.stdout  # the arrow, which cp1252 lacks
     for name in ("clipped", "unclipped"):
