@@ -49,7 +49,10 @@ for old in stale():
         pytest.exit(f"{old.file} was made of other sources: run `make native`", returncode=3)
 
 
-IN_DOCTESTS = {"summaries.reading.tabular.Tabular.to_pandas": "pandas"}
+IN_DOCTESTS = {
+    "summaries.reading.tabular.Tabular.to_pandas": "pandas",
+    "summaries.tools.querying.dataset": "pyarrow",
+}
 
 
 @pytest.fixture(autouse=True)

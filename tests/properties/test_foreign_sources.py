@@ -71,8 +71,14 @@ def tried(source, name, target):
         assert not target.exists()
 
 
+def skip_without_parquet(name):
+    if name in {"parquet", "neptune"}:
+        pytest.importorskip("pyarrow", reason="an extra")
+
+
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_sound_source(name, tmp_path):
+    skip_without_parquet(name)
     (tmp_path / "source").mkdir()
     done = convert(MAKERS[name](tmp_path / "source"), tmp_path / "runs")
     assert done.source_format == format_of(name)
@@ -82,6 +88,7 @@ def test_a_sound_source(name, tmp_path):
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_damage(name, tmp_path):
+    skip_without_parquet(name)
     for seed in range(SEEDS):
         moments = random.Random(f"{name} {seed}")
         place = tmp_path / str(seed)

@@ -128,6 +128,8 @@ def test_everything_that_takes_a_path(runs, tmp_path):
 
 @pytest.mark.parametrize("target", ["x.csv", "x.parquet", "dataset"])
 def test_exports_to_an_address_and_to_a_disk_are_equal(runs, system, tmp_path, target):
+    if target != "x.csv":
+        pytest.importorskip("pyarrow", reason="an extra")
     done = export(runs, tmp_path / target)
     assert export(runs, f"memory://out/{target}") == done
     assert done.rows == 402
@@ -138,6 +140,7 @@ def test_exports_to_an_address_and_to_a_disk_are_equal(runs, system, tmp_path, t
 
 
 def test_a_dataset_at_an_address_is_kept_current(runs, system):
+    pytest.importorskip("pyarrow", reason="an extra")
     target = "memory://out/dataset"
     export(runs, target)
     assert export(runs, target) == Exported(0, (), ("a", "b/c"))

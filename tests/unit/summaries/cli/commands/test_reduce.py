@@ -48,6 +48,7 @@ def test_standard_output_is_for_the_table(capsys):
 
 @pytest.mark.usefixtures("runs")
 def test_what_is_left_out(capsys):
+    pytest.importorskip("pyarrow", reason="an extra")
     with SummaryWriter("runs/lr=0.1_seed=2") as writer:
         for step in (0, 1, 1, 50):
             writer.add_scalar("train/loss", 1.0, step)
