@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -197,12 +196,12 @@ def main() -> None:
     options = parser.parse_args()
     escape_what_cannot_be_encoded(sys.stdout)
     train_both(options.logdir, options.seed, QUICK_EPOCHS if options.quick else EPOCHS)
-    printer = Console()
+    printer = console(sys.stdout)
     printer.print(what_happened(options.logdir))
-    printer.print("What the audit finds in them, as `gradledger audit` would print it:", markup=False)
-    text.show(audit(options.logdir), console(sys.stdout))
+    printer.print("What the audit finds in them, as `gradledger audit` would print it:")
+    text.show(audit(options.logdir), printer)
     for line in ways_to_see(os.fspath(options.logdir)):
-        printer.print(line, soft_wrap=True)
+        printer.print(line, markup=True, soft_wrap=True)
 
 
 def ways_to_see(logdir: str) -> list[str]:
