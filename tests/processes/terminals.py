@@ -146,7 +146,8 @@ def terminal(arguments, columns=100, lines=40, before=None, **environment):
             before()
 
     environ = os.environ | {"TERM": "xterm-256color", "PYTHONPATH": os.pathsep.join(sys.path), "LC_ALL": "C.UTF-8"}
-    environ = {name: value for name, value in (environ | environment).items() if name not in ("COLUMNS", "LINES")}
+    elsewhere = ("COLUMNS", "LINES", "PYTHONIOENCODING")  # of another terminal
+    environ = {name: value for name, value in (environ | environment).items() if name not in elsewhere}
     process = subprocess.Popen(
         [sys.executable, "-m", "summaries", *arguments],
         stdin=slave,
