@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import os
 import warnings
 
 import pytest
@@ -28,7 +29,7 @@ def board(tmp_path):
     for number in range(2):
         log_run(tmp_path / f"good{number}", number)
     log_run(tmp_path / "diverged", diverges=True)
-    with warnings.catch_warnings(), SummaryWriter(tmp_path / ODD) as writer:
+    with warnings.catch_warnings(), SummaryWriter(tmp_path / os.fsdecode(ODD.encode())) as writer:
         warnings.simplefilter("ignore", NonFiniteWarning)
         for step in range(50):
             writer.add_scalar(ODD, float("nan") if step > 20 else step, step)
