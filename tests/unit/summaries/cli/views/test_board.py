@@ -13,6 +13,7 @@ from summaries import NonFiniteWarning, SummaryWriter
 from summaries.cli.views.board import Board
 
 ODD = "\x1b[31mred\x07\n\u202e"
+RUN = os.fsdecode(ODD.encode())  # as a system without UTF-8 reads it
 
 
 def console(width=110, height=44, **options):
@@ -29,7 +30,7 @@ def board(tmp_path):
     for number in range(2):
         log_run(tmp_path / f"good{number}", number)
     log_run(tmp_path / "diverged", diverges=True)
-    with warnings.catch_warnings(), SummaryWriter(tmp_path / os.fsdecode(ODD.encode())) as writer:
+    with warnings.catch_warnings(), SummaryWriter(tmp_path / RUN) as writer:
         warnings.simplefilter("ignore", NonFiniteWarning)
         for step in range(50):
             writer.add_scalar(ODD, float("nan") if step > 20 else step, step)
@@ -53,7 +54,7 @@ def test_keys(board):
     for key in ("down", "j", "up", "page down", "page up", "up", "nothing"):
         board.press(key)
         chosen.append(board.run)
-    names = sorted(["diverged", "good0", "good1", ODD])
+    names = sorted(["diverged", "good0", "good1", RUN])
     assert chosen == [names[1], names[2], names[1], names[3], names[0], names[0], names[0]]
     board.run = "good0"
     board.press("right")
@@ -69,7 +70,7 @@ def test_keys(board):
 
 def test_it_fits_every_terminal(board):
     for width, height in itertools.product((1, 9, 20, 60, 200), (1, 2, 5, 12, 30, 80)):
-        for run in ("good0", "diverged", ODD):
+        for run in ("good0", "diverged", RUN):
             board.run = run
             lines = board.lines(console(width, height))
             assert len(lines) <= height, (width, height, run)
