@@ -2,18 +2,23 @@
 
 import gc
 import os
+import sys
 import time
+from pathlib import Path
 
 import pytest
-from helpers import ROOT
 from hypothesis import HealthCheck, settings
 
 from summaries.native import library
 from summaries.storage import files
 
+TESTS = Path(__file__).parent
+HELPERS = {path.stem for path in TESTS.iterdir() if path.is_dir() or path.suffix == ".py"}
+pytest.register_assert_rewrite(*HELPERS - sys.modules.keys())  # what they assert is told in full, and holds with -O
+
 # No test is about time, some compile when they first run, and a machine may be as busy as it likes.
 # Examples that failed are kept in the checkout, where that can be written.
-KEPT = {} if os.access(ROOT, os.W_OK) else {"database": None}
+KEPT = {} if os.access(TESTS.parent, os.W_OK) else {"database": None}
 settings.register_profile("no deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow], **KEPT)
 settings.load_profile("no deadline")
 
