@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import resource
 import shutil
 import subprocess
 import sys
@@ -23,7 +22,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LONG = "a path with späces/" + "ü" * 80  # about 200 bytes with what comes before and after
-TWO_GIGABYTES = 2 << 30  # all tests run in one process, with whatever they import and every thread of theirs
 IN_2038 = (1 << 31) + 86400  # a day after 32 bits end
 NOBODY = "65534"
 HOST = "a-machine-whose-name-is-long.and-has-parts.of-somebodys-cluster"
@@ -54,6 +52,7 @@ ENVIRONMENTS: dict[str, dict[str, dict[str, str | None]]] = {
         "2038": {"STRANGE_CLOCK_AHEAD": str(IN_2038 - int(time.time()))},
         "leaps": {"STRANGE_CLOCK_LEAP": "3600"},
     },
+    "memory": {"1 GB": {"STRANGE_MEMORY": str(1 << 30)}},  # of each program that a test starts
     "without": {name: {"STRANGE_WITHOUT": name} for name in ("pandas", "PIL", "numba", "pyarrow", "playwright")},
 }
 COMMANDS = {  # what the tests are started by; each starts the next one, so that the user's rights go last
@@ -65,7 +64,7 @@ COMMANDS = {  # what the tests are started by; each starts the next one, so that
     "user": {"without rights": ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]},
 }
 OPTIONS = {"python": {"-O": ["-O"], "-W error": ["-W", "error"]}}
-SWITCHES = {"umask": 0o077, "memory": TWO_GIGABYTES}
+SWITCHES = {"umask": 0o077}
 PLACES = ("far away", "far away, read-only")
 
 
@@ -98,7 +97,7 @@ def is_possible(name: str, choice: str) -> bool:
     elif name == "language" and choice == "comma":
         can = b"de_DE" in subprocess.run(["locale", "-a"], capture_output=True, check=False).stdout
     else:
-        can = name != "clock" or sys.platform == "linux"
+        can = name not in ("clock", "memory") or sys.platform == "linux"
     if not can:
         print(f"left out, as this machine cannot: {name} {choice}")
     return can
@@ -147,7 +146,6 @@ def run(seed: int, tests: list[str]) -> int:
             cwd=root,
             env=environment(settings, root, scratch, seed),
             umask=SWITCHES["umask"] if "umask" in settings else -1,
-            preexec_fn=limit_memory if "memory" in settings else None,
             check=False,
         )
     return done.returncode
@@ -171,11 +169,6 @@ def environment(settings: dict[str, str], root: Path, scratch: Path, seed: int) 
     for name in ENVIRONMENTS.keys() & settings.keys():
         changed |= ENVIRONMENTS[name][settings[name]]
     return {name: value for name, value in (os.environ | changed).items() if value is not None}
-
-
-def limit_memory() -> None:
-    """Let the process have so much data, and no more."""
-    resource.setrlimit(resource.RLIMIT_DATA, (SWITCHES["memory"], SWITCHES["memory"]))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,18 @@ sys.meta_path[:] = [Finder if finder is machinery.PathFinder else finder for fin
 if encoding := os.environ.get("PYTHONIOENCODING"):  # as where a system has it: what is written so is read so
     subprocess._text_encoding = lambda: encoding
 
+if memory := int(os.environ.get("STRANGE_MEMORY", "0")):
+    import resource  # only on Unix, where this is drawn
+
+    class Popen(subprocess.Popen):
+        """Its process can have so much data, and no more; the one in which all tests run needs more."""
+
+        def __init__(self, *arguments, **named):
+            super().__init__(*arguments, **named)
+            resource.prlimit(self.pid, resource.RLIMIT_DATA, (memory, memory))
+
+    subprocess.Popen = Popen
+
 
 def pytest_collection_modifyitems(items):
     """Shuffle the modules, and the tests in each."""

@@ -48,6 +48,7 @@ _FRONT = re.compile(r"\A---\n(.*?)^---$", re.MULTILINE | re.DOTALL)
 _SHELL = set("|>;&$`")
 _CHECKER = doctest.OutputChecker()
 _NUMBER = re.compile(r"(?<!\w)[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?|[▁-█]+")
+_DURATION = re.compile(r"\b(\d+[dhm] )?\d+[hms]\b")
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,8 @@ def _printed(block, names, page):
 def fail_if_different(where, source, shown, printed, differ=False):
     """Raise an AssertionError with the difference, if there is one; `...` in what is shown is any text."""
     if differ:
-        shown, printed = (re.sub(r" +", " ", _NUMBER.sub("0", text)) for text in (shown, printed))
+        alike = (_NUMBER.sub("0", _DURATION.sub("0s", text)) for text in (shown, printed))
+        shown, printed = (re.sub(r" +", " ", text) for text in alike)
     example = doctest.Example(source, shown or "")
     if not _CHECKER.check_output(example.want, printed, doctest.ELLIPSIS):
         difference = _CHECKER.output_difference(example, printed, doctest.REPORT_NDIFF)
