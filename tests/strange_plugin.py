@@ -1,5 +1,6 @@
 """What `strange.py` does inside pytest: a random order, and packages that are as if they were not installed."""
 
+import contextlib
 import os
 import random
 import subprocess
@@ -30,7 +31,8 @@ if memory := int(os.environ.get("STRANGE_MEMORY", "0")):
 
         def __init__(self, *arguments, **named):
             super().__init__(*arguments, **named)
-            resource.prlimit(self.pid, resource.RLIMIT_DATA, (memory, memory))
+            with contextlib.suppress(PermissionError):  # a program with another user's rights, such as mount
+                resource.prlimit(self.pid, resource.RLIMIT_DATA, (memory, memory))
 
     subprocess.Popen = Popen
 

@@ -34,7 +34,7 @@ from optim.integrations.ranks import Logging, rank
 from optim.integrations.selected import Selected
 from optim.integrations.torch_clip_hooks import unwatch, watch
 from optim.integrations.torch_peers import Peers
-from optim.integrations.torch_updates import StepWatch
+from optim.integrations.torch_updates import Samples, StepWatch
 from optim.wiring.calls import caller, has_closure
 from optim.wiring.mistake import Mistake
 from optim.wiring.versions import is_same
@@ -135,7 +135,7 @@ class GradientHook:
     ) -> None:
         self._optimizer = weakref.ref(optimizer)
         self.logging: Logging = logging
-        self._selected, self._clip_norm, self._step = selected, clip_norm, step
+        self._selected, self._samples, self._clip_norm, self._step = selected, Samples(), clip_norm, step
         self._peers, self._global_norm, self._count = peers, global_norm, 0
         self._losses: list[Any] = []  # of the coming step
         self._assigned: Any = None  # what `loss` is, if it was assigned
@@ -279,7 +279,7 @@ class GradientHook:
             self._settle(optimizer)
         if closure or (self._made is not None and self._made[0].detailed):
             self._moving = self.logging.survive(
-                lambda: StepWatch(optimizer, self._selected, has_closure=closure),
+                lambda: StepWatch(optimizer, self._selected, self._samples, has_closure=closure),
                 "updates cannot be measured",
             )
 

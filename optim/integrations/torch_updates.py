@@ -24,13 +24,14 @@ import numpy as np
 import torch
 
 from optim.kernels.stats import ARRAY_WIDTH, SQUARES
-from optim.telemetry.arriving import Arriving, numbers_of
-from optim.telemetry.devices import norms_of
+from optim.telemetry.arriving import Arriving, Fetched
+from optim.telemetry.rows import Rows, in_rows, joined, of_pieces
 from optim.telemetry.shards import flat_groups, local_parts, over_all_ranks
 from optim.wiring.versions import local_part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Self
 
     from numpy.typing import NDArray
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     Squares = NDArray[np.float64]
 
-__all__ = ["StepWatch"]
+__all__ = ["Samples", "StepWatch"]
 
 _LEAST_SAMPLE, _MOST_SAMPLE = 1 << 12, 1 << 16  # elements of one parameter
 _SAMPLED_SHARE = 16  # one element of so many is copied
@@ -51,28 +52,30 @@ class StepWatch:
     Args:
         optimizer: a torch optimizer.
         selected: those of its parameters that are measured.
+        samples: what the last one had.
         has_closure: whether the step computes the gradients itself.
     """
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
-    def __init__(self, optimizer: Any, selected: Selected, *, has_closure: bool) -> None:
+    def __init__(self, optimizer: Any, selected: Selected, samples: Samples, *, has_closure: bool) -> None:
         self._selected = selected
         self._parameters = dict(selected.named_parameters())
         self._optimizer = optimizer
         every = list(self._parameters.values())
         self._known = [] if has_closure else _exactly_known(optimizer, every)
-        self._samples = _Samples(every, self._known)
+        self._samples = [(sample, sample.copied()) for sample in samples.of(every, self._known)]
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def added_to(self, observation: Observation) -> Observation:
         """The observation of this step, with the norms of its updates: of whole tensors, whatever shards them."""
         names, parameters = list(self._parameters), list(self._parameters.values())
-        known, sampled = _known(self._optimizer, parameters, self._known), self._samples.squares()
+        parts = [*_known(self._optimizer, parameters, self._known), *(_moved(*sample) for sample in self._samples)]
+        count = len(parameters)
 
         def local() -> Squares:
-            squares = np.zeros(len(parameters))
-            for members, found in (known, *sampled):
-                squares[members] = found.value()
+            squares = np.zeros(count)
+            for part in parts:
+                np.add.at(squares, part.members, part.squares.value())
             return squares
 
         def whole() -> tuple[Mapping[str, float], Mapping[str, float]]:
@@ -84,7 +87,7 @@ class StepWatch:
             return dict(zip(names, everywhere, strict=True)), dict(zip(names, squares, strict=True))
 
         _, shards = local_parts(parameters, flat_groups(self._selected, self._parameters))
-        found = Arriving([found for _, found in (known, *sampled)], whole)
+        found = Arriving([part.squares for part in parts], whole)
         if shards or found.has_arrived:
             found.value()  # of shards now, as the other ranks do
         return observation.with_updates(found)
@@ -112,91 +115,118 @@ def _is_plain(parameter: Any) -> bool:
     return parameter.dtype.itemsize >= torch.float32.itemsize and (gradient is None or not gradient.is_sparse)
 
 
-def _known(optimizer: Any, parameters: Sequence[Any], known: Iterable[int]) -> tuple[list[int], Arriving[Squares]]:
-    """Which of the parameters SGD has changed, and the squares of its updates, after the step."""
+class _Part(NamedTuple):
+    """What is known of the updates of some parameters, or of pieces of them.
+
+    Attributes:
+        members: the parameters' indices.
+        squares: the sum of the squares of each one's elements.
+    """
+
+    members: list[int]
+    squares: Arriving[Squares]
+
+
+def _part(rows: Rows, factors: Mapping[int, float]) -> _Part:
+    """Of updates, or of what times a factor is one: factors of squares, by the indices of parameters."""
+    members, sizes, fetched = rows.members, rows.sizes, Fetched(rows.norms())
+    of_each = np.array([factors[i] for i in members])
+    return _Part(members, Arriving([fetched], lambda: of_pieces(fetched.values() ** 2, sizes) * of_each))
+
+
+def _moved(sample: _Sample, before: Rows) -> _Part:
+    """The squares of the differences, which are taken to be as large in all other elements."""
+    added = before._replace(elements=_wide(sample.copied().elements) - _wide(before.elements))
+    return _part(added, sample.factors)
+
+
+def _known(optimizer: Any, parameters: Sequence[Any], known: Iterable[int]) -> Iterator[_Part]:
+    """What SGD has added, after the step."""
     groups = {id(parameter): group for group in optimizer.param_groups for parameter in group["params"]}
-    added: dict[int, Any] = {}
-    factors = []
+    added: dict[Any, dict[int, Any]] = {}  # by device
+    factors = {}
     for i in known:
         parameter, group = parameters[i], groups[id(parameters[i])]
         tensor = optimizer.state[parameter].get("momentum_buffer") if group["momentum"] else parameter.grad
         if tensor is not None:  # FSDP1 may give this rank no gradient
-            added[i] = local_part(tensor.detach())
-            factors.append(float(group["lr"]))  # a fused step leaves the gradient as it has unscaled it
-    return list(added), _norms(list(added.values())).then(lambda norms: (norms * factors) ** 2)
+            added.setdefault(parameter.device, {})[i] = local_part(tensor.detach())
+            factors[i] = float(group["lr"]) ** 2  # a fused step leaves the gradient as it has unscaled it
+    for tensors in added.values():
+        yield from (_part(rows, factors) for rows in in_rows(tensors))
 
 
-class _View(NamedTuple):
-    """Some elements of a parameter, in its memory.
+class Samples:
+    """Which elements of parameters are looked at: found anew when a parameter lies somewhere else."""
+
+    def __init__(self) -> None:
+        self._lie: list[tuple[int, int, int, Any]] = []  # indices of parameters, where they are, and how many elements
+        self._kinds: list[_Sample] = []
+
+    def of(self, parameters: Sequence[Any], known: Iterable[int]) -> list[_Sample]:
+        """Samples of dtypes and devices of their own, of all parameters but those whose updates are known."""
+        others = set(range(len(parameters))).difference(known)
+        of_rows = {i for i in others if (gradient := parameters[i].grad) is not None and gradient.is_sparse}
+        parts = {i: part for i in others - of_rows if (part := local_part(parameters[i])).numel()}
+        lie = [(i, part.data_ptr(), part.numel(), part.dtype) for i, part in parts.items()]
+        if lie != self._lie or not all(part.is_contiguous() for part in parts.values()):
+            self._lie, self._kinds = lie, _kinds_of({i: part.detach() for i, part in parts.items()})
+        return [*self._kinds, *(_Sample.of_rows(i, parameters[i]) for i in sorted(of_rows))]
+
+
+class _Sample(NamedTuple):
+    """Some elements of parameters of one dtype on one device.
 
     Attributes:
-        elements: one dimension.
-        share: how many of all elements they are.
+        members: the parameters' indices.
+        sizes: how many elements of each.
+        factors: by members, for how many of the parameter's elements one stands.
+        now: returns the elements as they are now, for each parameter in one dimension.
     """
 
-    elements: Any
-    share: float
+    members: list[int]
+    sizes: list[int]
+    factors: dict[int, float]
+    now: Callable[[], list[Any]]
+
+    @classmethod
+    def of_rows(cls, i: int, parameter: Any) -> Self:
+        """Of those rows that a sparse gradient names: all others are taken to stay."""
+        rows = parameter.grad.coalesce().indices()[0]
+
+        def elements() -> list[Any]:
+            return [local_part(parameter.detach()).index_select(0, rows).reshape(-1)]
+
+        return cls([i], [elements()[0].numel()], {i: 1.0}, elements)
+
+    def copied(self) -> Rows:
+        """The elements as they are now."""
+        return Rows(joined(self.now(), self.sizes), self.members, self.sizes)
 
 
-class _Samples:
-    """Some elements of parameters, as they were before the step."""
-
-    def __init__(self, parameters: Sequence[Any], known: Iterable[int]) -> None:
-        self._parameters = parameters
-        self._views: dict[int, _View] = {}  # by the indices of parameters
-        self._rows: dict[int, Any] = {}  # of parameters with sparse gradients
-        self._kinds: dict[Any, list[int]] = {}  # the indices of parameters whose elements can be joined
-        for i in set(range(len(parameters))).difference(known):
-            parameter, gradient = parameters[i], parameters[i].grad
-            if gradient is not None and gradient.is_sparse:
-                self._rows[i] = gradient.coalesce().indices()[0]
-            if size := local_part(parameter).numel():
-                is_whole = size <= _LEAST_SAMPLE and i not in self._rows
-                self._kinds.setdefault((parameter.dtype, parameter.device, is_whole), []).append(i)
-        self._before = [self._joined(members, is_whole) for (*_, is_whole), members in self._kinds.items()]
-
-    def squares(self) -> list[tuple[list[int], Arriving[Squares]]]:
-        """The squares of the differences, which are taken to be as large in all other elements."""
-        found = []
-        for ((*_, is_whole), members), (before, *_) in zip(self._kinds.items(), self._before, strict=True):
-            now, counts, shares = self._joined(members, is_whole)
-            norms = _norms((_wide(now) - _wide(before)).split(counts))
-            found.append((members, norms.then(partial(_squares_of, shares=shares))))
-        return found
-
-    def _joined(self, members: Sequence[int], is_whole: bool) -> tuple[Any, list[int], list[float]]:
-        """The samples of parameters as they are now, one after the other; how many elements each has, and its share."""
-        if is_whole:  # to make a view of each takes longer than all else
-            parts = [local_part(self._parameters[i]) for i in members]
-            joined = torch._utils._flatten_dense_tensors(parts)  # noqa: SLF001 - as torch's DDP does
-            joined = joined.clone() if len(parts) == 1 else joined  # of one it is a view, which the step would change
-            return joined, [part.numel() for part in parts], [1.0] * len(parts)
-        views = [self._view(i) for i in members]
-        elements = [view.elements for view in views]
-        return torch.cat(elements), [part.numel() for part in elements], [view.share for view in views]
-
-    def _view(self, i: int) -> _View:
-        """The parameter's sample as it is now."""
-        parameter = self._parameters[i]
-        if i in self._rows:
-            rows = local_part(parameter.detach()).index_select(0, self._rows[i])
-            return _View(rows.reshape(-1), 1.0)
-        known, memory = self._views.get(i), local_part(parameter)
-        if known is None or known.elements.data_ptr() != memory.data_ptr() or not memory.is_contiguous():
-            known = self._views[i] = _view_of(memory.detach())
-        return known
+def _kinds_of(parts: Mapping[int, Any]) -> list[_Sample]:
+    alike: dict[Any, dict[int, Any]] = {}
+    for i, part in parts.items():
+        alike.setdefault((part.dtype, part.device, part.is_contiguous()), {})[i] = part
+    kinds = []
+    for (*_, contiguous), of_kind in alike.items():
+        views = [_view_of(part) for part in of_kind.values()]
+        sizes = [view.numel() for view in views]
+        factors = {i: part.numel() / size for (i, part), size in zip(of_kind.items(), sizes, strict=True)}
+        again = partial(_views, list(of_kind.values()))  # of others, what looks like a view may be a copy
+        kinds.append(_Sample(list(of_kind), sizes, factors, partial(list, views) if contiguous else again))
+    return kinds
 
 
-def _view_of(part: Any) -> _View:
+def _views(parts: Iterable[Any]) -> list[Any]:
+    return [_view_of(part) for part in parts]
+
+
+def _view_of(part: Any) -> Any:
+    """Evenly spaced elements of a tensor, in one dimension."""
+    if part.numel() <= _LEAST_SAMPLE:
+        return part.reshape(-1)
     count, stride = _spacing(part.numel())
-    elements = part.as_strided((count,), (stride,)) if part.is_contiguous() else part.reshape(-1)[::stride]
-    return _View(elements, len(elements) / part.numel())
-
-
-def _squares_of(norms: Squares, shares: list[float]) -> Squares:
-    """The squares of all elements, of norms of shares of them."""
-    squares: Squares = norms**2 / shares
-    return squares
+    return part.as_strided((count,), (stride,)) if part.is_contiguous() else part.reshape(-1)[::stride]
 
 
 @lru_cache(maxsize=1024)
@@ -206,11 +236,6 @@ def _spacing(size: int) -> tuple[int, int]:
     while math.gcd(stride, size) > 1:  # else they might all be of the same columns
         stride += 1
     return -(-size // stride), stride
-
-
-def _norms(tensors: Sequence[Any]) -> Arriving[Squares]:
-    """float64[tensors]: their norms."""
-    return numbers_of(norms_of(torch, tensors)).then(np.array)
 
 
 def _wide(part: Any) -> Any:

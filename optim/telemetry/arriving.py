@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
+    import numpy as np
+    from numpy.typing import NDArray
+
 __all__ = ["Arriving", "Fetched", "numbers_of"]
 
 Value = TypeVar("Value")
@@ -44,11 +47,11 @@ class Fetched:
         """Whether `values` returns at once."""
         return self._event is None or bool(self._event.query())
 
-    def values(self) -> list[float]:
-        """The numbers, once they are there."""
+    def values(self) -> NDArray[np.float64]:
+        """float64[numbers], once they are there; the caller may change them."""
         if self._event is not None:
             self._event.synchronize()
-        values: list[float] = self._numbers.tolist()
+        values: NDArray[np.float64] = self._numbers.detach().cpu().double().numpy()
         return values
 
 
@@ -105,7 +108,7 @@ def numbers_of(tensors: Sequence[Any]) -> Arriving[list[float]]:
     def filled() -> list[float]:
         numbers = [math.nan] * len(tensors)
         for there, values in fetched:
-            for i, value in zip(there, values.values(), strict=True):
+            for i, value in zip(there, values.values().tolist(), strict=True):
                 numbers[i] = value
         return numbers
 

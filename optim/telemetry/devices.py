@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,17 +25,16 @@ from optim.kernels.stats import (
 )
 from optim.telemetry.arriving import Arriving, Fetched
 from optim.telemetry.report import VariableReports
+from optim.telemetry.rows import Rows, in_rows, of_pieces, wide_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     Table = NDArray[np.float64]
 
-__all__ = ["jax_statistics", "norms_of", "reports_of_traced", "torch_statistics", "traced_statistics"]
-
-_TOGETHER = 1 << 24  # elements that are counted at a time
+__all__ = ["jax_statistics", "reports_of_traced", "torch_statistics", "traced_statistics"]
 
 
 def torch_statistics(tensors: Sequence[Any], kinds: Sequence[str]) -> Arriving[Table]:
@@ -51,79 +50,61 @@ def torch_statistics(tensors: Sequence[Any], kinds: Sequence[str]) -> Arriving[T
         return _statistics(torch, [tensor.to_dense() if tensor.is_sparse else tensor for tensor in tensors], kinds)
 
 
+_OF_ROWS = (  # column, kinds that have it, and what each row gives
+    (SQUARES, ("squares", "norm", "gradient", "slot"), Rows.norms),
+    (NONFINITE, ("norm", "gradient"), Rows.counts_of_nonfinite),
+    (ZEROS, ("gradient",), Rows.counts),
+    (SUM, ("slot",), Rows.sums),
+)
+
+
+class _Block(NamedTuple):
+    """Pieces of tensors that were measured together.
+
+    Attributes:
+        tensors: the row of each piece's tensor in the table.
+        sizes: the pieces' numbers of elements.
+        columns: what was measured of them.
+        height: the number of rows in which they were joined.
+    """
+
+    tensors: list[int]
+    sizes: list[int]
+    columns: list[int]
+    height: int
+
+    def add_to(self, table: Table, found: Table) -> None:
+        """Add float64[columns, height], what was found of the rows, to a table of all tensors."""
+        with np.errstate(over="ignore"):
+            found[0] **= 2
+        for column, values in zip(self.columns, of_pieces(found, self.sizes), strict=True):
+            np.add.at(table[:, column], self.tensors, self.sizes - values if column == ZEROS else values)
+
+
 def _statistics(torch: Any, dense: Sequence[Any], kinds: Sequence[str]) -> Arriving[Table]:
-    wide = torch.float32 if dense[0].device.type == "mps" else torch.float64
-    slots = [i for i, kind in enumerate(kinds) if kind == "slot"]
-    counted = [i for i, kind in enumerate(kinds) if kind in ("norm", "gradient")]
-    blocks = [
-        (SQUARES, range(len(dense)), norms_of(torch, dense, wide)),
-        (SUM, slots, [dense[i].sum(dtype=wide) for i in slots]),
-        (LARGEST, slots, [_largest(dense[i], wide) for i in slots]),
-        *_counts(torch, {i: dense[i] for i in counted}, wide, zeros="gradient" in kinds),
-    ]
-    fetched = Fetched(torch.stack([value for *_, values in blocks for value in values]))
+    blocks, numbers = [], []
+    for kind in dict.fromkeys(kinds):
+        measured = [(column, measure) for column, having, measure in _OF_ROWS if kind in having]
+        for rows in in_rows({i: dense[i] for i, its_kind in enumerate(kinds) if its_kind == kind}):
+            blocks.append(_Block(rows.members, rows.sizes, [column for column, _ in measured], len(rows.elements)))
+            numbers += [measure(rows) for _, measure in measured]
+    count, slots = len(dense), [i for i, kind in enumerate(kinds) if kind == "slot"]
+    largest = [_largest(dense[i]) for i in slots]
+    fetched = Fetched(torch.cat([*numbers, torch.stack(largest)] if largest else numbers or [dense[0].new_zeros(0)]))
 
     def filled() -> Table:
-        table, numbers = np.zeros((len(dense), ARRAY_WIDTH)), iter(fetched.values())
-        for column, rows, values in blocks:
-            np.add.at(table[:, column], rows, [next(numbers) for _ in values])
-        with np.errstate(over="ignore"):
-            table[:, SQUARES] **= 2
+        table, values, first = np.zeros((count, ARRAY_WIDTH)), fetched.values(), 0
+        for block in blocks:
+            found = values[first : (first := first + len(block.columns) * block.height)]
+            block.add_to(table, found.reshape(-1, block.height))
+        table[slots, LARGEST] = values[first:]
         return table
 
     return Arriving([fetched], filled)
 
 
-def norms_of(torch: Any, tensors: Sequence[Any], wide: Any = None) -> list[Any]:
-    """The norm of each tensor, where it is; from sums in the wide dtype, if there is one."""
-    norms: list[Any] = [None] * len(tensors)
-    alike: dict[Any, list[int]] = {}  # in one call the fast way is for none that differ, or are empty
-    for i, tensor in enumerate(tensors):
-        alike.setdefault((tensor.device, tensor.dtype, not tensor.numel()), []).append(i)
-    for rows in alike.values():
-        of_each = torch._foreach_norm([tensors[i] for i in rows], 2, wide)  # noqa: SLF001 - it has no public name
-        for i, norm in zip(rows, of_each, strict=True):
-            norms[i] = norm
-    return norms
-
-
-def _counts(
-    torch: Any, tensors: dict[int, Any], wide: Any, *, zeros: bool
-) -> Iterator[tuple[int, list[int], list[Any]]]:
-    """Counts of elements that are not finite, and of those that are 0 if that is asked for: column, rows and counts.
-
-    Args:
-        torch: the module.
-        tensors: by their rows; a row may come several times, to be summed.
-        wide: the dtype of the counts.
-        zeros: whether to count those as well.
-    """
-    for rows, pieces in _together(tensors):
-        joined, sizes = torch._utils._flatten_dense_tensors(pieces), [piece.numel() for piece in pieces]  # noqa: SLF001 - as below
-        for column, are in ((NONFINITE, joined - joined != 0), (ZEROS, joined == 0 if zeros else None)):
-            if are is not None:
-                ones = are.to(torch.float16).split(sizes)
-                yield column, rows, list(torch._foreach_norm(ones, 1, wide))  # noqa: SLF001 - as above
-
-
-def _together(tensors: dict[int, Any]) -> Iterable[tuple[list[int], list[Any]]]:
-    """Rows and pieces that are counted together: to start an operation takes as long as to count a million elements."""
-    groups: list[tuple[list[int], list[Any]]] = []
-    latest: dict[Any, tuple[list[int], list[Any], int]] = {}  # by dtype, and the number of elements
-    for row, tensor in tensors.items():
-        for piece in tensor.reshape(-1).split(_TOGETHER) if tensor.numel() > _TOGETHER else (tensor,):
-            rows, pieces, size = latest.get(piece.dtype, ([], [], _TOGETHER))
-            size += piece.numel()
-            if size > _TOGETHER:
-                rows, pieces, size = [], [], piece.numel()
-                groups.append((rows, pieces))
-            rows.append(row)
-            pieces.append(piece)
-            latest[piece.dtype] = rows, pieces, size
-    return groups
-
-
-def _largest(tensor: Any, kind: Any) -> Any:
+def _largest(tensor: Any) -> Any:
+    kind = wide_dtype(tensor)
     return tensor.max().to(kind) if tensor.numel() else tensor.new_full((), -np.inf, dtype=kind)
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 from optim.integrations.selected import Selected  # noqa: E402
 from optim.integrations.torch import attach  # noqa: E402 - it needs torch
-from optim.integrations.torch_updates import StepWatch  # noqa: E402 - it needs torch
+from optim.integrations.torch_updates import Samples, StepWatch  # noqa: E402 - it needs torch
 
 STEPS = 4
 
@@ -235,7 +235,7 @@ def test_no_copy_of_the_model_is_made(logdir):
     model(torch.ones(1, 2048)).sum().backward()
     selected = Selected(model, optimizer)
     before = storages()
-    watch = StepWatch(optimizer, selected, has_closure=False)
+    watch = StepWatch(optimizer, selected, Samples(), has_closure=False)
     held = {where: size for where, size in storages().items() if where not in before}
     assert watch is not None
     assert 0 < sum(held.values()) <= 4 * (2048 * 1024 / 16 + 1024)

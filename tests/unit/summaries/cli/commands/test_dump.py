@@ -70,6 +70,7 @@ def test_several_files_are_told_apart(file, capsys):
 
 def test_colours_only_where_they_are_wanted(file, capsys, monkeypatch):
     file.write_bytes(WHOLE)
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")
     main(["dump", NAME])
     assert "\x1b[36mloss\x1b[0m" in capsys.readouterr().out
