@@ -1,12 +1,15 @@
 """What `strange.py` does inside pytest: a random order, and packages that are as if they were not installed."""
 
 import contextlib
+import doctest
 import os
 import random
 import subprocess
 import sys
 from importlib import machinery
 from itertools import groupby
+
+import pytest
 
 
 class Finder(machinery.PathFinder):
@@ -35,6 +38,19 @@ if memory := int(os.environ.get("STRANGE_MEMORY", "0")):
                 resource.prlimit(self.pid, resource.RLIMIT_DATA, (memory, memory))
 
     subprocess.Popen = Popen
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test that needs the package that this draw is without, and is told so, is skipped."""
+    error = call.excinfo and call.excinfo.value
+    if isinstance(error, doctest.UnexpectedException):
+        error = error.exc_info[1]
+    missing = os.environ.get("STRANGE_WITHOUT")
+    if missing and isinstance(error, ImportError) and (error.name == missing or f"needs {missing}" in str(error)):
+        skipped = pytest.skip.Exception(f"without {missing}: {error}").with_traceback(error.__traceback__)
+        call.excinfo = pytest.ExceptionInfo.from_exception(skipped)
+    return (yield)
 
 
 def pytest_collection_modifyitems(items):

@@ -71,11 +71,10 @@ def progress_bar(total: int | None) -> Iterator[Callable[[str, object], object]]
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda _name, _result: None
         return
-    from rich.console import Console  # noqa: PLC0415 - importing it takes as long as many a command
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn  # noqa: PLC0415 - as above
 
     columns = BarColumn(), TaskProgressColumn(), TextColumn("{task.description}", markup=False)
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=console(sys.stderr), transient=True) as progress:
         task = progress.add_task("", total=total)
         yield lambda name, _result: progress.update(task, advance=1, description=printable(name))
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from summaries.storage.plain import create_text, open_text
+from summaries.tools.formats.points import integers
 from summaries.tools.formats.tables import TableReader
 
 if TYPE_CHECKING:
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
     from summaries.reading.run import Run
     from summaries.reading.series import Series
-    from summaries.tools.formats.points import Item, LeftOut
+    from summaries.tools.formats.points import Item, LeftOut, PointBatch
 
 __all__ = ["read_json_lines", "write_json_lines"]
 
@@ -78,42 +81,63 @@ def read_json_lines(path: str, left_out: LeftOut) -> Iterator[Item]:
     """
     reader = TableReader(_COLUMNS, path, left_out)
     with open_text(path) as file:
-        lines, first = enumerate(file, 1), 1
+        lines = enumerate(file, 1)
         while batch := list(islice(lines, _LINES)):
-            columns: list[list[object]] = [[] for _ in _COLUMNS]
-            numbers: list[int] = []  # of the line that each point is on
-            for number, line in batch:
-                if line.strip():
-                    numbers += [number] * _add(line, columns, f"{path}, line {number}")
-            if numbers:
-                yield from reader.points(columns, first, partial(_place, path, numbers))
-            first += len(numbers)
+            rows = [_row(line, number, path) for number, line in batch if line.strip()]
+            if rows := [row for row in rows if row.tags]:
+                yield from _points(reader, rows, path)
 
 
-def _place(path: str, numbers: Sequence[int], index: int) -> str:
-    """Where the point with an index is, for errors."""
-    return f"{path}, line {numbers[index]}"
+class _Row(NamedTuple):
+    """What is on a line, with a tag and a value for each point."""
+
+    number: int
+    run: object
+    step: object
+    wall_time: object
+    tags: Sequence[object]
+    values: Sequence[object]
 
 
-def _add(line: str, columns: Sequence[list[object]], where: str) -> int:
-    """Add the points of a line to columns of run, tag, step, wall_time and value; return how many there are."""
+def _row(line: str, number: int, path: str) -> _Row:
     try:
         point = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where}: not JSON: {error}") from None
+        raise ValueError(f"{_place(path, number)}: not JSON: {error}") from None
     if not isinstance(point, dict):
-        raise ValueError(f"{where}: there must be an object, got {line.strip()[:40]}")  # noqa: TRY004 - a file's mistake
-    step = next((point[name] for name in _STEPS if name in point), None)
+        got = line.strip()[:40]
+        raise ValueError(f"{_place(path, number)}: there must be an object, got {got}")  # noqa: TRY004 - a file's mistake
+    step, wall_time, tags = _shape(tuple(point))
     if step is None:
-        raise ValueError(f"{where}: there must be a 'step', got {', '.join(map(repr, point)) or 'nothing'}")
-    wall_time = next((point[name] for name in _TIMES if name in point), None)
-    run = point.get("run")
-    if "tag" in point and "value" in point:
-        tags, values = [point["tag"]], [point["value"]]
-    else:
-        tags = [name for name, value in point.items() if value is not None and name not in _NO_TAGS]
+        got = ", ".join(map(repr, point)) or "nothing"
+        raise ValueError(f"{_place(path, number)}: there must be a 'step', got {got}")
+    start = number, point.get("run"), point[step], point.get(wall_time)
+    if tags is None:
+        return _Row(*start, [point["tag"]], [point["value"]])
+    values = [point[name] for name in tags]
+    if None in values:
+        tags = [name for name in tags if point[name] is not None]
         values = [point[name] for name in tags]
-    count = len(tags)
-    for column, cells in zip(columns, ([run] * count, tags, [step] * count, [wall_time] * count, values), strict=True):
-        column.extend(cells)
-    return count
+    return _Row(*start, tags, values)
+
+
+@lru_cache(maxsize=1024)
+def _shape(names: tuple[str, ...]) -> tuple[str | None, str | None, Sequence[str] | None]:
+    """What an object with these names has: its step's name, its time's, and tags, None if "tag" is among them."""
+    step, wall_time = (next((name for name in known if name in names), None) for known in (_STEPS, _TIMES))
+    tags = None if {"tag", "value"}.issubset(names) else [name for name in names if name not in _NO_TAGS]
+    return step, wall_time, tags
+
+
+def _points(reader: TableReader, rows: Sequence[_Row], path: str) -> Iterator[PointBatch]:
+    numbers, runs, steps, times, tags, values = zip(*rows, strict=True)
+    counts = [len(each) for each in tags]
+    step = np.repeat(integers(steps, lambda i: _place(path, numbers[i])), counts)
+    run, wall_time = (np.repeat(np.array(cells, np.object_), counts).tolist() for cells in (runs, times))
+    every_tag, every_value = (list(chain.from_iterable(cells)) for cells in (tags, values))
+    yield from reader.points([run, every_tag, step, wall_time, every_value], 1)
+
+
+def _place(path: str, number: int) -> str:
+    """Where a point is, for errors."""
+    return f"{path}, line {number}"
