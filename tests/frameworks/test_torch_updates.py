@@ -228,6 +228,23 @@ def test_a_small_parameter_beside_a_large_one(logdir):
     assert read_run(logdir).scalars["updates/norm/bias"].value.tolist() == pytest.approx([moved])
 
 
+def test_parameters_that_move_between_steps(logdir):
+    """Samples are chosen again, of elements where they are now; and of those whose elements lie in another order."""
+    model = torch.nn.Linear(128, 96)
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    hook, moved = attach(optimizer, logdir, model), []
+    for place in (lambda w: w, lambda w: w.clone(), lambda w: w.t().contiguous().t(), lambda w: w.double()):
+        model.weight.data = place(model.weight.data)
+        model.weight.grad = model.weight.data.sign()
+        model.bias.grad = torch.ones(96)
+        before = model.weight.detach().clone()
+        optimizer.step()
+        moved.append(float((model.weight.detach() - before).norm()))
+        optimizer.state.clear()
+    hook.remove()
+    np.testing.assert_allclose(read_run(logdir).scalars["updates/norm/weight"].value, moved, rtol=1e-5)
+
+
 def test_no_copy_of_the_model_is_made(logdir):
     """What is held between the hook's two halves of a step is a sixteenth of a large parameter."""
     model = torch.nn.Linear(2048, 1024)

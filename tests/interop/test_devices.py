@@ -6,6 +6,7 @@ from helpers import run
 
 from optim.kernels.measure import measure
 from optim.kernels.stats import LARGEST, NONFINITE, SQUARES, SUM, ZEROS
+from optim.telemetry import rows as telemetry_rows
 from optim.telemetry.devices import jax_statistics, torch_statistics
 
 ARRAYS = {
@@ -31,9 +32,13 @@ def torch():
     return pytest.importorskip("torch", reason="torch is not installed")
 
 
+@pytest.mark.parametrize("together", [1 << 24, 1 << 11])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
-def test_torch(torch, dtype):
+def test_torch(torch, dtype, together, monkeypatch):
+    """Also in pieces of two rows, of which a large tensor takes several."""
+    monkeypatch.setattr(telemetry_rows, "_TOGETHER", together)
     arrays, _ = rows()
+    arrays += [np.random.default_rng(2).standard_normal(5000).clip(0), np.ones((3, 1024)), np.full(2048, np.nan)]
     tensors = [torch.from_numpy(array).to(getattr(torch, dtype)) for array in arrays]
     wanted = measure([tensor.double().numpy() for tensor in tensors])
     found = torch_statistics(tensors, ["gradient"] * len(tensors)).value()
