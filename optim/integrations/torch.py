@@ -35,7 +35,7 @@ from optim.integrations.selected import Selected
 from optim.integrations.torch_clip_hooks import unwatch, watch
 from optim.integrations.torch_peers import Peers
 from optim.integrations.torch_updates import Samples, StepWatch
-from optim.wiring.calls import caller, has_closure
+from optim.wiring.calls import caller, has_closure, level_of_loop
 from optim.wiring.mistake import Mistake
 from optim.wiring.versions import is_same
 
@@ -56,7 +56,7 @@ _L2 = 2.0
 
 
 class WiringWarning(UserWarning):
-    """Something is wrong with the training loop itself; the code at its end is that of the audit's rule on it."""
+    """Something is wrong with the training loop itself; `gradledger rule` explains the code at its end."""
 
 
 def attach(
@@ -377,7 +377,7 @@ class GradientHook:
         """Warn of a mistake in the loop on one rank, and write it for the audit."""
         if rank() == 0:
             self.logging.text(f"wiring/{mistake.name}", mistake.message, mistake.step)
-            warnings.warn(f"step {mistake.step}: {mistake.message} [{mistake.code}]", WiringWarning, stacklevel=6)
+            warnings.warn(f"step {mistake.step}: {mistake.message} [{mistake.code}]", WiringWarning, level_of_loop())
 
     def _tell_difference(self, which: ClippedParameters) -> None:
         """Warn once of each way in which the loop clips other parameters than are measured."""

@@ -46,7 +46,7 @@ class Arrivals:
     def stop(self) -> None:
         """Watch nothing any more."""
         for watched in self._watched:
-            watched.handle.remove()
+            watched.stop()
         self._watched = []
 
     @property
@@ -60,7 +60,7 @@ class Arrivals:
     def on_leftovers(self) -> bool:
         """Whether they were added to the gradients that the last step has used, and that nobody has changed since."""
         arrived = [watched for watched in self._watched if watched.count]
-        return bool(arrived) and all(watched.left is not None for watched in arrived)
+        return bool(arrived) and all(watched.left is not None and watched.added for watched in arrived)
 
     @property
     def unchanged(self) -> bool:
@@ -99,6 +99,7 @@ class _Watched:
 
     Attributes:
         count: how many gradients have arrived since the last step.
+        added: whether one of them was added to `grad`; those that `torch.autograd.grad` returns are not.
         left: the gradient that the last step has used, as long as only arriving gradients have changed it.
         looks: whether to look at the next gradient that arrives.
         nonzero: whether the last one that was looked at since the last step had an element that is not zero.
@@ -108,8 +109,16 @@ class _Watched:
         self._parameter = weakref.ref(parameter)
         self.count = 0
         self.left: Version | None = None
-        self.looks = self.nonzero = False
-        self.handle = parameter.register_hook(Ear(self._arrives))
+        self.added = self.looks = self.nonzero = False
+        self._handles = [
+            parameter.register_hook(Ear(self._arrives)),
+            parameter.register_post_accumulate_grad_hook(Ear(self._has_arrived)),
+        ]
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        for handle in self._handles:
+            handle.remove()
 
     def gradient(self) -> Any:
         """The dense gradient as it is now, or None."""
@@ -118,7 +127,7 @@ class _Watched:
         return None if gradient is None or gradient.is_sparse else gradient
 
     def stepped(self) -> None:
-        self.count = 0
+        self.count, self.added = 0, False
         self.nonzero = False  # what came earlier says nothing of the next step: margins may be met by then
         gradient = self.gradient()
         self.left = None if gradient is None else version(gradient)
@@ -127,6 +136,9 @@ class _Watched:
         """Whether the gradient is what the last step has used, but for what has arrived."""
         gradient = self.gradient()
         return gradient is not None and is_same(self.left, version(gradient))
+
+    def _has_arrived(self, parameter: Any) -> None:
+        self.added = True
 
     def _arrives(self, arriving: Any) -> None:
         self.count += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -11,6 +11,7 @@ from optim.telemetry.arriving import numbers_of
 from optim.wiring.ears import Ear
 from optim.wiring.loop import alive
 from optim.wiring.mistake import Check, Mistake
+from optim.wiring.versions import is_same, version
 from summaries.words import listed
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from optim.telemetry.arriving import Arriving
     from optim.wiring.loop import Loop
+    from optim.wiring.versions import Version
 
 __all__ = ["BatchesOfOne", "BatchesRepeat"]
 
@@ -45,10 +47,8 @@ class BatchesOfOne(Check):
         self._ear.stop()
         if self._sizes and max(self._sizes) == 1:
             names = tuple(name for name, m in loop.model.named_modules() if "BatchNorm" in type(m).__name__)
-            message = (
-                f"{listed(names)} {'is' if len(names) == 1 else 'are'} given batches of one example: its statistics"
-            )
-            yield Mistake("GL742", message + " are those of each example, and in evaluation others")
+            message = f"batch norm is given batches of one example ({listed(names)}): its statistics are those of each "
+            yield Mistake("GL742", message + "example alone", names)
 
     def end(self, loop: Loop) -> Iterable[Mistake]:
         while self._handles:
@@ -65,6 +65,7 @@ class BatchesRepeat(Check):
 
     def __init__(self, loop: Loop) -> None:
         self._sums: list[Arriving[list[float]]] = []
+        self._last: Version | None = None  # the batch that came last
         self._ear = Ear(self._called)
         self._handle: Any = None
         if not loop.compiled:
@@ -76,7 +77,7 @@ class BatchesRepeat(Check):
         if loop.steps == _LAST:
             self._ear.stop()
         times = repeated([number for numbers in self._sums for number in numbers.value()])
-        if times and any(workers == times for workers in _workers()):
+        if times and any(reader.workers == times and reader.given >= len(self._sums) - 1 for reader in _readers()):
             self._ear.stop()
             message = f"each batch comes {times} times in a row, and the data loader has {times} workers: each of them "
             yield Mistake("GL743", message + "makes the same batches")
@@ -91,6 +92,9 @@ class BatchesRepeat(Check):
         if not module.training or not torch.is_grad_enabled():
             return
         first = next((value for value in (*inputs, *named.values()) if isinstance(value, torch.Tensor)), None)
+        if first is not None and is_same(self._last, version(first)):
+            return  # the loop uses it again
+        self._last = None if first is None else version(first)
         if first is not None and first.numel() and not first.is_sparse and not first.is_complex():
             flat = first.detach().reshape(-1)
             wide = torch.float32 if flat.device.type == "mps" else torch.float64
@@ -113,7 +117,13 @@ def repeated(values: list[float]) -> int:
     return times if times > 1 and len(full) >= _GROUPS and distinct else 0
 
 
-def _workers() -> Iterator[int]:
-    """Of each data loader that is being read by processes, how many they are."""
+class _Reader(NamedTuple):
+    """A data loader that is being read by so many processes, and the batches that it has given in this epoch."""
+
+    workers: int
+    given: int
+
+
+def _readers() -> Iterator[_Reader]:
     kind = torch.utils.data.dataloader._MultiProcessingDataLoaderIter  # noqa: SLF001 - nothing else knows
-    return (reader._num_workers for reader in alive(kind))  # noqa: SLF001 - likewise
+    return (_Reader(reader._num_workers, reader._num_yielded) for reader in alive(kind))  # noqa: SLF001 - likewise

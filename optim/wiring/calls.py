@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-__all__ = ["caller", "has_closure"]
+__all__ = ["caller", "has_closure", "level_of_loop"]
+
+_NOT_THE_LOOP = tuple(os.path.dirname(file) + os.sep for file in (torch.__file__, os.path.dirname(__file__)))
 
 
 def caller(wanted: Callable[[FrameType], bool]) -> FrameType | None:
@@ -18,6 +23,15 @@ def caller(wanted: Callable[[FrameType], bool]) -> FrameType | None:
     while frame is not None and not wanted(frame):
         frame = frame.f_back
     return frame
+
+
+def level_of_loop() -> int:
+    """The `stacklevel` with which the caller of this warns at a line that is neither torch's nor this package's."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as above
+    level = 1
+    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THE_LOOP):
+        frame, level = frame.f_back, level + 1
+    return 1 if frame is None else level
 
 
 def has_closure(arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:

@@ -40,6 +40,7 @@ __all__ = ["Checks", "before_training"]
 
 _log = logging.getLogger("optim")
 _EVENTS = ("before_step", "after_step", "clipping", "unscaled", "loss", "other_step", "end")
+_NO_BOUND = 1e8  # who clips by more only wants to be told the norm
 _loops = itertools.count()  # that this process has begun to train
 
 
@@ -69,8 +70,8 @@ class Checks:
         loop.arrivals.watch([p for p in loop.stepped.values() if p.requires_grad])
         stepped = bool(getattr(optimizer, "_opt_called", False))  # a schedule has torch keep it
         checks: list[Check] = [
-            Untied(), RateZero(), Clipping(), Schedules(stepped=stepped), EvaluationMode(), scaling.EveryStepSkipped(),
-            StateLost(first=first, begun=self._begun()), LossBelowBound(),
+            Untied(loop), RateZero(), Clipping(), Schedules(stepped=stepped), EvaluationMode(),
+            scaling.EveryStepSkipped(), StateLost(first=first, begun=self._begun()), LossBelowBound(),
         ]  # fmt: skip
         if not loop.sharded:
             checks += [Outside(), SteppedTwice(), Backward(), Cuts(), UpdatesLost(), NonFinite(), Replicas()]
@@ -94,8 +95,8 @@ class Checks:
             bound: on their norm; infinite if values are clipped, or only the norm is asked for.
             order: of the norm; NaN if values are clipped.
         """
-        if math.isfinite(bound) or math.isnan(order):
-            self._ask("clipping", parameters)
+        if bound < _NO_BOUND or math.isnan(order):
+            self._ask("clipping", parameters, bound)
 
     def loss(self, loss: Any) -> None:
         """The loop gives the loss of the coming step."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Clipping"]
 
 _SURE = 2  # steps in a row
+_ITS_SHARE = 0.01  # of GradScaler's scale: a bound that is larger has been multiplied by it
 
 
 class Clipping(Check):
@@ -23,9 +24,10 @@ class Clipping(Check):
     def __init__(self) -> None:
         self._since = set[str]()  # what has happened since the last step
         self._times = dict.fromkeys(("late", "scaled", "nothing"), 0)
-        self._scale = math.nan
+        self._scale = self._bound = math.nan
 
-    def clipping(self, loop: Loop, parameters: list[Any]) -> Iterator[Mistake]:
+    def clipping(self, loop: Loop, parameters: list[Any], bound: float) -> Iterator[Mistake]:
+        self._bound = bound
         stepped = [parameter for parameter in parameters if id(parameter) in loop.stepped]
         if any(parameter.grad is not None for parameter in stepped):
             self._since.add("late" if self._is_late(loop) else "clipped")
@@ -55,13 +57,13 @@ class Clipping(Check):
         if self._sure("late", "clipped" not in self._since):
             message = "gradients are clipped after the step that uses them, so that no step is clipped"
             yield Mistake("GL721", message)
-        if self._sure("scaled", True):
+        if self._sure("scaled", not _ITS_SHARE * self._scale <= self._bound < math.inf):
             message = (
                 f"gradients are clipped while they are {self._scale:,.0f} times as large as they are, by GradScaler"
             )
             yield Mistake("GL722", f"{message}: call scaler.unscale_(optimizer) before")
         if self._sure("nothing", not self._since & {"clipped", "late"}):
-            message = "the loop clips a list of parameters none of which has a gradient, so that no step is clipped"
+            message = "the loop clips a list of parameters none of which has a gradient: it clips nothing"
             yield Mistake("GL723", message)
         self._since.clear()
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from optim.telemetry.arriving import numbers_of
-from optim.wiring.loop import rates
+from optim.wiring.loop import alive, rates
+from optim.wiring.membership import shared
 from optim.wiring.mistake import Check, Mistake
 from summaries.words import listed
 
@@ -80,7 +81,9 @@ class UpdatesLost(Check):
         if self._lost and enough and min(self._lost.values()) >= _SHARE:
             names = loop.named(p for p in loop.stepped.values() if id(p) in self._lost)
             share, kind = min(self._lost.values()), str(kinds[0]).removeprefix("torch.")
-            message = f"{share:.0%} or more of the elements of {listed(names)} that have a gradient do not change in a "
+            message = (
+                f"at least {share:.0%} of the elements of {listed(names)} that have a gradient do not change in a "
+            )
             why = f"step at the rate {self._rate:g}: their updates are too small for {kind}"
             self._lost = {}
             yield Mistake("GL731", message + why, names)
@@ -111,6 +114,12 @@ def _some(tensor: Any) -> Any:
     return tensor.detach().reshape(-1)[:_ELEMENTS]
 
 
+def _another_has_stepped(loop: Loop) -> bool:
+    """Whether another optimizer of these parameters has stepped in this process: then this may be another phase."""
+    others = (other for other in alive(torch.optim.Optimizer) if other is not loop.optimizer and other.state)
+    return any(shared(loop.optimizer, other) for other in others)
+
+
 class StateLost(Check):
     """GL732: a run that goes on, with an optimizer that begins."""
 
@@ -123,7 +132,8 @@ class StateLost(Check):
         if loop.steps == 1:
             counted = loop.step - (loop.step if self._begun is None else self._begun)
             waited = 2 * counted > loop.step  # it counts what came before: steps in a world, say, to fill a memory
-            self._at = 0 if loop.optimizer.state or not self._first or waited else loop.step
+            begins = not loop.optimizer.state and self._first and not waited
+            self._at = loop.step if begins and not (loop.step >= _NOT_FIRST and _another_has_stepped(loop)) else 0
         elif loop.steps == 2:  # noqa: PLR2004 - the second number tells what is counted
             apart = loop.step - self._at
             if self._at >= _NOT_FIRST and self._at > 2 * apart > 0 and loop.optimizer.state:

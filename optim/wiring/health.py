@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from optim.telemetry.arriving import Arriving
     from optim.wiring.loop import Loop
 
+    _Shapes = dict[str, tuple[int, ...]]  # of buffers, by their names
+
 __all__ = ["NonFinite"]
 
 _SMALL = 65_536  # elements: of more only so many at a time
@@ -26,12 +28,12 @@ _AT_ONCE = 16  # steps that wait for what a GPU finds; in later ones it is told 
 
 
 class NonFinite(Check):
-    """GL741. Buffers that were not finite at first are left alone, and infinities of parameters: masks have such."""
+    """GL741. What was not finite at first is left alone, since masks are so: buffers, in each shape, and parameters."""
 
     def __init__(self) -> None:
-        self._finite: dict[str, bool] = {}  # of each buffer, at first
+        self._finite: dict[tuple[str, tuple[int, ...]], bool] = {}  # of each buffer, when it first had this shape
         self._infinite: set[str] = set()  # parameters that had infinite elements at first, and no NaN
-        self._asked: list[Arriving[tuple[set[str], dict[str, Any], set[str]]]] = []
+        self._asked: list[Arriving[tuple[_Shapes, dict[str, Any], set[str]]]] = []
         self._next = 0
         self._told: set[str] = set()
 
@@ -46,18 +48,18 @@ class NonFinite(Check):
                 message = f"{listed(new)} {'has' if len(new) == 1 else 'have'} NaN or infinite elements"
                 yield Mistake("GL741", message, tuple(new))
 
-    def _question(self, loop: Loop) -> Arriving[tuple[set[str], dict[str, Any], set[str]]]:
-        """What is looked at in this step: the buffers' names, parameters and slots, and which of all are not finite."""
+    def _question(self, loop: Loop) -> Arriving[tuple[_Shapes, dict[str, Any], set[str]]]:
+        """What is looked at in this step: buffers, parameters and slots, and which of all are not finite."""
         buffers = {f"buffer {name}": buffer for name, buffer in loop.model.named_buffers() if _is_checked(buffer)}
         others = self._others(loop)
-        return _not_finite(buffers | others).then(lambda bad: (set(buffers), others, bad))
+        shapes = {name: tuple(buffer.shape) for name, buffer in buffers.items()}
+        return _not_finite(buffers | others).then(lambda bad: (shapes, others, bad))
 
-    def _bad(self, buffers: set[str], others: dict[str, Any], bad: set[str]) -> set[str]:
+    def _bad(self, buffers: _Shapes, others: dict[str, Any], bad: set[str]) -> set[str]:
         """Those of the names that are wrong."""
-        for name in buffers:
-            self._finite.setdefault(name, name not in bad)
-        of_buffers = {name for name in bad & buffers if self._finite[name]}
-        return of_buffers | {name for name in bad - buffers if name not in self._infinite or _has_nan(others[name])}
+        was_finite = {name: self._finite.setdefault((name, shape), name not in bad) for name, shape in buffers.items()}
+        of_others = {name for name in bad - buffers.keys() if name not in self._infinite or _has_nan(others[name])}
+        return of_others | {name for name in bad & buffers.keys() if was_finite[name]}
 
     def _others(self, loop: Loop) -> dict[str, Any]:
         """Some of the parameters and of the optimizer's slots, others at each step."""

@@ -83,21 +83,26 @@ def not_in_optimizer(names: tuple[str, ...], though: str) -> Mistake:
 class Untied(Check):
     """GL703: modules that shared a parameter, and no longer do."""
 
-    def __init__(self) -> None:
-        self._ties: list[tuple[str, ...]] | None = None
+    def __init__(self, loop: Loop) -> None:
+        self._ties = _ties(dict(loop.model.named_parameters(remove_duplicate=False)))
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
         if not loop.changed:
             return
         now = dict(loop.model.named_parameters(remove_duplicate=False))
-        for names in self._ties or ():
+        for names in self._ties:
             if len({id(now[name]) for name in names if name in now}) > 1:
                 message = f"{listed(names)} were one parameter, and are several now: they are no longer tied"
                 yield Mistake("GL703", message, names)
-        by_id: dict[int, list[str]] = {}
-        for name, parameter in now.items():
-            by_id.setdefault(id(parameter), []).append(name)
-        self._ties = [tuple(names) for names in by_id.values() if len(names) > 1]
+        self._ties = _ties(now)
+
+
+def _ties(parameters: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The names that lead to one parameter."""
+    by_id: dict[int, list[str]] = {}
+    for name, parameter in parameters.items():
+        by_id.setdefault(id(parameter), []).append(name)
+    return [tuple(names) for names in by_id.values() if len(names) > 1]
 
 
 class RateZero(Check):
@@ -151,7 +156,8 @@ class SteppedTwice(Check):
     def _again(self, loop: Loop, both: tuple[Any, ...]) -> Iterator[Mistake]:
         self._times += 1
         if self._times == 2:  # noqa: PLR2004 - once may have been to try
-            yield stepped_twice(loop.named(both))
+            names = loop.named(both)
+            yield Mistake("GL705", f"two optimizers step {listed(names)} by the same gradients", names)
 
 
 def _gradients(parameters: tuple[Any, ...]) -> _Gradients:
@@ -175,11 +181,6 @@ def shared(optimizer: Any, other: Any) -> tuple[Any, ...]:
     return tuple(p for group in groups for p in group["params"] if id(p) in keys)
 
 
-def stepped_twice(names: tuple[str, ...]) -> Mistake:
-    """GL705 of parameters with these names."""
-    return Mistake("GL705", f"two optimizers step {listed(names)} by the same gradients", names)
-
-
 def structural(loop: Loop, optimizers: list[Any]) -> Iterator[Mistake]:
     """What can be told before the first step."""
     owned = {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
@@ -191,7 +192,11 @@ def structural(loop: Loop, optimizers: list[Any]) -> Iterator[Mistake]:
         yield not_in_optimizer(missing, "so that no step changes them")
     for one, other in combinations(optimizers, 2):
         if both := shared(one, other):
-            yield stepped_twice(loop.named(both))
+            names = loop.named(both)
+            message = (
+                f"two optimizers have {listed(names)}: each must step them by gradients of a backward pass of its own"
+            )
+            yield Mistake("GL705", message, names)
     for group in (group for optimizer in optimizers for group in optimizer.param_groups):
         if group.get("lr") == 0 and "initial_lr" not in group:
             yield rate_zero(loop.named(group["params"]))

@@ -55,8 +55,8 @@ class Check:
         """It has stepped; the gradients are still there."""
         return ()
 
-    def clipping(self, loop: Loop, parameters: list[Any]) -> Iterable[Mistake]:
-        """The loop is about to clip gradients of any parameters."""
+    def clipping(self, loop: Loop, parameters: list[Any], bound: float) -> Iterable[Mistake]:
+        """The loop is about to clip gradients of any parameters by a bound on their norm, infinite if by values."""
         return ()
 
     def unscaled(self, loop: Loop, scaler: Any) -> Iterable[Mistake]:

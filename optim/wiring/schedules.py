@@ -26,6 +26,7 @@ _LATE_SHARE = 0.05  # of the steps so far; the last steps of a cosine are as low
 _LATE_STEPS = 3
 _SHORT = 200  # steps of a schedule that counts epochs rather than batches
 _EPOCHS = 2  # without a step of any schedule
+_EVALUATIONS = 10  # the same of one that waits for evaluations, which may be rare
 _SETTLED = 3  # steps after which it is seen how often a schedule steps
 _OTHERS = 2  # the step at which schedules of other optimizers are looked for
 
@@ -37,6 +38,7 @@ class Schedules(Check):
         self._stepped = stepped  # whether the optimizer had stepped before anybody watched
         self._schedules: list[Any] | None = None
         self._epochs: list[int] = []  # batches of the data loaders
+        self._batches = 0  # so far
         self._highest = self._gone = 0.0
         self._counts: list[int] = []  # how often the schedule has stepped, at the last steps of the optimizer
         self._others: list[
@@ -46,9 +48,9 @@ class Schedules(Check):
         self._told = False
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
+        self._batches += max(1, loop.arrivals.count)
         if self._schedules is None and "initial_lr" in loop.optimizer.param_groups[0]:
-            self._schedules = schedules_of(loop.optimizer)
-            self._epochs = [n for n in map(_batches, alive(torch.utils.data.DataLoader)) if n > 1]
+            self._look(schedules_of(loop.optimizer))
             if loop.steps == 1 and not loop.scaled and not self._stepped:
                 yield from self._first(loop)
         if not self._told:
@@ -62,10 +64,18 @@ class Schedules(Check):
         self._stepping.add(id(optimizer))
         return ()
 
+    def _look(self, schedules: list[Any]) -> None:
+        """Watch these schedules of the optimizer."""
+        self._schedules = schedules
+        self._epochs = [n for n in map(_batches, alive(torch.utils.data.DataLoader)) if n > 1]
+
     def _elsewhere(self, loop: Loop) -> Iterator[Mistake]:
         """GL726 of a schedule that sets the rates of an optimizer which nobody steps any more."""
         if loop.steps == _OTHERS:
             every = [s for s in alive(torch.optim.lr_scheduler.LRScheduler) if hasattr(s, "optimizer")]
+            if own := [s for s in every if s.optimizer is loop.optimizer]:  # torch's one for plateaus leaves no trace
+                self._look(own)
+                return
             self._others = [(weakref.ref(s), _count(s)) for s in every if shared(loop.optimizer, s.optimizer)]
         for reference, first in self._others:
             schedule = reference()
@@ -94,15 +104,17 @@ class Schedules(Check):
             if self._epochs and loop.arrivals.count == 1 and loop.steps == max(self._epochs) + 2:
                 what = what or all_early(schedule, max(self._epochs))
             if each and what:
-                yield Mistake("GL725", f"{_name(schedule)} steps at each batch, as if it were an epoch: {what}")
-            if self._epochs and loop.steps == _EPOCHS * max(self._epochs) + 2 and self._unused():
+                as_if = ", as if it were an epoch" if self._epochs else ""
+                yield Mistake("GL725", f"{_name(schedule)} steps at each batch{as_if}: {what}")
+            epochs = _EVALUATIONS if isinstance(schedule, torch.optim.lr_scheduler.ReduceLROnPlateau) else _EPOCHS
+            if self._epochs and self._batches >= epochs * max(self._epochs) + 2 and self._unused():
                 yield _unused(schedule, loop)
 
     def _hint(self) -> str:
         return f": {_name(self._schedules[0])} is at its end" if self._schedules else ""
 
     def end(self, loop: Loop) -> Iterable[Mistake]:
-        if self._schedules and loop.steps > max(self._epochs, default=1) and self._unused():
+        if self._schedules and self._batches > max(self._epochs, default=1) and self._unused():
             yield _unused(self._schedules[0], loop)
 
     def _unused(self) -> bool:

@@ -243,3 +243,16 @@ def workers_that_do_the_same(name, watch):
         optimizer.zero_grad()
         F.cross_entropy(p.model(x), y).backward()
         optimizer.step()
+
+
+@mistake("GL726", 102, "flat")
+def a_schedule_of_plateaus_that_never_steps(name, watch):
+    p = program(name)
+    optimizer = adam(p)
+    plateau = lr_scheduler.ReduceLROnPlateau(optimizer)
+    loader = torch.utils.data.DataLoader(torch.arange(40), 4)
+    watch(optimizer, p.model)
+    for _ in range(12):
+        for _ in loader:
+            steps(p, optimizer, 1)
+    assert plateau.last_epoch == 0

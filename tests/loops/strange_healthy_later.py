@@ -260,3 +260,91 @@ def steps_of_a_world_are_counted(watch):
             optimizer.zero_grad()
             F.smooth_l1_loss(net(states).max(1)[0], states[:, 0]).backward()
             optimizer.step()
+
+
+@fine
+def each_batch_twice(watch):
+    """From a data loader with as many workers; also when it is moved anew for each use."""
+    net = mlp(5, 8, 1)
+    optimizer = torch.optim.SGD(net.parameters(), 1e-2)
+    watch(optimizer, net)
+    data = torch.utils.data.TensorDataset(torch.randn(96, 5))
+    for use in (lambda x: x, torch.clone):
+        for (x,) in torch.utils.data.DataLoader(data, 4, shuffle=True, num_workers=2):
+            for _ in range(2):
+                optimizer.zero_grad()
+                net(use(x)).square().mean().backward()
+                optimizer.step()
+
+
+@fine
+def gradients_that_are_assigned(watch):
+    """They come from `torch.autograd.grad`, which adds nothing; in the second half they are copied into the old ones."""
+    net = mlp(5, 8, 1)
+    optimizer = torch.optim.SGD(net.parameters(), 1e-2)
+    watch(optimizer, net)
+    for step in range(16):
+        parameters = list(net.parameters())
+        found = torch.autograd.grad(net(torch.randn(8, 5)).square().mean(), parameters)
+        for parameter, gradient in zip(parameters, found, strict=True):
+            if step < 8:
+                parameter.grad = gradient
+            else:
+                parameter.grad.copy_(gradient)
+        optimizer.step()
+
+
+class Causal(nn.Module):
+    """Its mask grows with the sequences."""
+
+    def __init__(self):
+        super().__init__()
+        self.query = nn.Linear(5, 5)
+        self.register_buffer("mask", torch.full((1, 1), -math.inf).triu(1), persistent=False)
+
+    def forward(self, x):
+        length = x.shape[1]
+        if len(self.mask) < length:
+            self.mask = torch.full((length, length), -math.inf).triu(1)
+        query = self.query(x)
+        return (query @ query.mT + self.mask[:length, :length]).softmax(-1) @ query
+
+
+@fine
+def a_mask_that_grows(watch):
+    net = Causal()
+    optimizer = torch.optim.Adam(net.parameters())
+    watch(optimizer, net)
+    for length in (1, 1, 2, 2, 5, 5, 9, 9):
+        optimizer.zero_grad()
+        net(torch.randn(3, length, 5)).square().mean().backward()
+        optimizer.step()
+
+
+@fine
+def a_bound_that_is_scaled_as_the_gradients_are(watch):
+    net = mlp(16, 8, 4)
+    optimizer = torch.optim.Adam(net.parameters())
+    watch(optimizer, net)
+    scaler, (x, y) = torch.amp.GradScaler("cpu", init_scale=1024.0), numbers()
+    for _ in range(6):
+        optimizer.zero_grad()
+        scaler.scale(F.cross_entropy(net(x), y)).backward()
+        norm_(net.parameters(), 1.0 * scaler.get_scale())
+        scaler.step(optimizer)
+        scaler.update()
+
+
+@fine
+def a_second_phase_with_an_optimizer_of_its_own(watch):
+    """The first one had no hook."""
+    net = mlp(16, 8, 4)
+    first = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9)
+    classify(net, first, 20)
+    step, second = 20, torch.optim.Adam(net.parameters())
+    watch(second, net, step=lambda: step)
+    x, y = numbers()
+    for step in range(20, 30):  # noqa: B007 - the hook asks for it
+        second.zero_grad()
+        F.cross_entropy(net(x), y).backward()
+        second.step()

@@ -373,3 +373,17 @@ def detections_one_by_one(watch):
         if i % 4 == 3:
             optimizer.step()
             optimizer.zero_grad()
+
+
+@strange(1, "GL703")
+def untied_by_a_checkpoint_that_is_assigned(watch):
+    net = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6))
+    net[2].weight = net[0].weight
+    optimizer = torch.optim.Adam(net.parameters())
+    watch(optimizer, net)
+    net.load_state_dict({name: value.clone() for name, value in net.state_dict().items()}, assign=True)
+    optimizer.param_groups[0]["params"] = list(net.parameters())
+    for _ in range(6):
+        optimizer.zero_grad()
+        net(torch.randn(8, 6)).square().mean().backward()
+        optimizer.step()
