@@ -279,7 +279,7 @@ def each_batch_twice(watch):
 
 @fine
 def gradients_that_are_assigned(watch):
-    """They come from `torch.autograd.grad`, which adds nothing; in the second half they are copied into the old ones."""
+    """They come from `torch.autograd.grad`, which adds nothing; later they are copied into the old ones."""
     net = mlp(5, 8, 1)
     optimizer = torch.optim.SGD(net.parameters(), 1e-2)
     watch(optimizer, net)
