@@ -33,11 +33,13 @@ def step(params: Any, state: Any) -> Any:
     """One step of Adam."""
     loss, gradients = jax.value_and_grad(loss_of)(params)
     updates, state = optimizer.update(gradients, state, params)
-    return optax.apply_updates(params, updates), state, loss
+    return updates, state, loss
 
 
 with SummaryWriter(sys.argv[1] if len(sys.argv) > 1 else "runs/gradients_optax") as writer:
     monitor = GradientMonitor(writer)
     for number in range(1, 101):
-        params, state, loss = step(params, state)
-        monitor.observe(number, gradients_in(state), clip_norm=0.5, learning_rate=1e-2, loss=loss)
+        updates, state, loss = step(params, state)
+        measured = gradients_in(state)
+        monitor.observe(number, measured, params, clip_norm=0.5, learning_rate=1e-2, loss=loss, updates=updates)
+        params = optax.apply_updates(params, updates)

@@ -2,15 +2,15 @@
 
     optimizer = optax.chain(measure_gradients(), optax.clip_by_global_norm(1.0), optax.adam(1e-3))
     ...
-    monitor.observe(step, gradients_in(state), clip_norm=1.0)
+    monitor.observe(step, gradients_in(state), params, clip_norm=1.0, updates=updates)
 
 When: wherever the transformation stands in the chain: put it before the one that clips. It measures at every update, in
 the update's own program; the numbers are fetched at steps at which GradientMonitor uses them. Where `apply_if_finite`
 or `MultiSteps` leave the chain's state as it was, nothing is logged of gradients; a step that they skip because its
 gradients are not finite counts in `gradients/nonfinite`.
 
-What: `gradients/global_norm` and each gradient's norm and zeros; with `clip_norm` clipping's tags. Of complex
-gradients, the magnitudes are meant.
+What: `gradients/global_norm` and each gradient's norm and zeros; with `clip_norm` clipping's tags; with the parameters
+and the updates their norms. Of complex gradients, the magnitudes are meant.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     Table = NDArray[np.float64]
 
-__all__ = ["Measured", "Measurement", "NothingToMeasureError", "Observation", "of_reports"]
+__all__ = ["Measured", "Measurement", "NothingToMeasureError", "Observation", "of_reports", "squares_of"]
 
 _KINDS = {"weights": "squares", "updates": "squares"}
 """Which statistics are needed of what; all others are slots."""
@@ -66,7 +66,7 @@ class Measured(NamedTuple):
         if self.variables is None:
             return self
         of_each = np.array([squares[name] for name in self.variables.names])
-        return self._replace(variables=self.variables.with_updates(of_each))
+        return self._replace(variables=self.variables.with_squares(UPDATE_SQUARES, of_each))
 
 
 class Observation(NamedTuple):
@@ -144,6 +144,11 @@ def of_reports(variables: VariableReports, norm: float | None) -> Measured:
     if norm is None:
         norm = math.sqrt(stats[:, SQUARES].sum())
     return Measured(norm, int(stats[:, NONFINITE].sum()), variables)
+
+
+def squares_of(arrays: Sequence[Any]) -> Table:
+    """float64[arrays]: the sum of the squares of the elements of each, which may be of any library."""
+    return _statistics(arrays, ["squares"])[0].value()[:, SQUARES]
 
 
 class Measurement:

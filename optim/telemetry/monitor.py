@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 from optim import checks
 from optim.telemetry.arriving import Arriving, numbers_of
 from optim.telemetry.endings import call_at_unusual_end, forget, words_of
+from optim.telemetry.leaves import StepLeaves
 from optim.telemetry.logger import Telemetry
-from optim.telemetry.measuring import Measured, Measurement, NothingToMeasureError, Observation, of_reports
+from optim.telemetry.measuring import Measured, NothingToMeasureError, Observation
 from optim.telemetry.report import VariableReports
-from optim.telemetry.shards import flat_groups, not_known_here
-from optim.telemetry.trees import gradients_by_name, leaves_like
-from summaries.foreign_arrays import to_numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from typing import Self
 
     from numpy.typing import NDArray
@@ -206,7 +204,7 @@ class GradientMonitor:
         found, own = known.then(_of_norm), None
         histograms: Iterable[tuple[str, str, NDArray[Any]]] = ()
         if self.needs_arrays(step) or self._norm_needs_arrays(bound, known):
-            leaves = _StepLeaves(gradients, weights, known.value(), _scale(scale))
+            leaves = StepLeaves(gradients, weights, known.value(), _scale(scale))
             found = leaves.measured(updates, slots or {}, detailed=detailed)
             own = leaves.of_rank() if self._of_rank is not None else None
             if self._telemetry.histograms_are_due(step):
@@ -305,65 +303,6 @@ class GradientMonitor:
 
 def _names(measured: Measured) -> tuple[str, ...]:
     return () if measured.variables is None else measured.variables.names
-
-
-class _StepLeaves:
-    """A step's gradients, and the weights if they are given or found with them."""
-
-    def __init__(self, gradients: Any, weights: Any, norm: float | None, scale: float) -> None:
-        self._norm, self._scale = norm, scale
-        self._reports = gradients if isinstance(gradients, VariableReports) else None
-        self._tree = gradients if hasattr(gradients, "modules") else None
-        self._gradients, self._parameters = gradients_by_name({} if self._reports is not None else gradients)
-        self._weights = self._parameters if weights is None and self._parameters else weights
-        self._measurement: Measurement | None = None
-        if not self._gradients and self._reports is None and norm is None:
-            raise NothingToMeasureError(
-                "gradients must contain at least one array, got none; if the framework keeps them to itself, as "
-                "DeepSpeed does, pass global_norm="
-            )
-
-    def measured(self, updates: Any, slots: Mapping[str, Any], *, detailed: bool) -> Arriving[Measured]:
-        """Their measurements; of each variable if detailed."""
-        if self._reports is not None:
-            return Arriving.of(of_reports(self._reports, self._norm))
-        if not self._gradients:
-            return Arriving.of(Measured(self._norm, int(not math.isfinite(self._norm or 0.0)), None))
-        unknown = not_known_here(self._tree, self._parameters)
-        if unknown and self._norm is None:
-            name, what = next(iter(unknown.items()))
-            raise ValueError(f"the norm of {name!r} is not known on this rank, which holds {what} pass global_norm=")
-        others: dict[str, Any] = {}
-        if detailed:
-            trees = {"weights": self._weights, "updates": updates, **{f"slot {slot!r}": slots[slot] for slot in slots}}
-            others = {what: self._like(tree, what) for what, tree in trees.items() if tree is not None}
-        flat = flat_groups(self._tree, self._parameters)
-        self._measurement = Measurement(
-            self._gradients, others, list(slots), flat, self._scale, unknown, detailed=detailed
-        )  # fmt: skip
-        return self._measurement.measured(self._norm)
-
-    def of_rank(self) -> Measured | None:
-        """What `measured` has found of the parts that this rank holds, if it has looked at arrays."""
-        return None if self._measurement is None else self._measurement.of_rank()
-
-    def whole(self, shown: Callable[[str], bool]) -> Iterator[tuple[str, str, NDArray[Any]]]:
-        """(kind, name, array) for each histogram."""
-        weights = [] if self._weights is None else self._like(self._weights, "weights")
-        flat = flat_groups(self._tree, self._parameters)
-        for kind, leaves in (("gradients", list(self._gradients.values())), ("weights", weights)):
-            for i, (name, leaf) in enumerate(zip(self._gradients, leaves, strict=False)):
-                if not shown(name):
-                    continue
-                if flat and flat[i] is not None:
-                    raise ValueError(f"no histogram of {name!r} is possible: FSDP holds it in flat parts")
-                array = to_numpy(leaf.full_tensor() if hasattr(leaf, "full_tensor") else leaf, name, widened=True)
-                if array is not None:
-                    yield kind, name, array / self._scale if kind == "gradients" and self._scale != 1.0 else array
-
-    def _like(self, tree: Any, what: str) -> Sequence[Any]:
-        """The tree's arrays, in the order of the gradients; those of parameters are as their gradients are."""
-        return list(tree.values()) if tree is self._parameters else leaves_like(tree, what, self._gradients)
 
 
 def _bound(clip_norm: Any) -> float | None:

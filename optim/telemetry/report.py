@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from optim.kernels.stats import LARGEST, NONFINITE, SLOT_WIDTH, SLOTS, SQUARES, SUM, UPDATE_SQUARES, ZEROS
+from optim.kernels.stats import LARGEST, NONFINITE, SLOT_WIDTH, SLOTS, SQUARES, SUM, UPDATE_SQUARES, WEIGHT_SQUARES, ZEROS
 from summaries.words import counted, listed, quoted
 
 if TYPE_CHECKING:
@@ -134,17 +134,19 @@ class VariableReports(Sequence[VariableReport]):
         self.update: int | None = None
         self.rejected = 0
 
-    def with_updates(self, squares: NDArray[np.float64]) -> VariableReports:
-        """The same, with the norms of the updates.
+    def with_squares(self, column: int, squares: NDArray[np.float64]) -> VariableReports:
+        """The same, with the norms of the weights or of the updates.
 
         Args:
-            squares: float64[variables]: the sum of the squares of each update's elements.
+            column: of the stats: WEIGHT_SQUARES or UPDATE_SQUARES.
+            squares: float64[variables]: for each, the sum of the squares of its elements.
         """
         made = copy.copy(self)
         made.__dict__.pop("values", None)
         made.stats = self.stats.copy()
-        made.stats[:, UPDATE_SQUARES] = squares
-        made.measured = (*self.measured[:2], True, True, self.measured[1])
+        made.stats[:, column] = squares
+        weights, updates = self.measured[1] or column == WEIGHT_SQUARES, self.measured[2] or column == UPDATE_SQUARES
+        made.measured = (True, weights, updates, True, weights and updates)
         return made
 
     @cached_property

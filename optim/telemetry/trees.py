@@ -59,7 +59,7 @@ def leaves_like(tree: Any, what: str, like: Mapping[str, Any]) -> Sequence[Any]:
         tree: name → array; nested mappings, lists, named tuples and, if JAX is loaded, its pytrees get names like
             "outer/inner". Or pairs of name and array. Arrays may be of any library, on any device.
         what: the argument's name, for errors.
-        like: arrays whose names and shapes these must have.
+        like: arrays whose names and shapes these must have; only the names if None stands for an array.
 
     Raises:
         TypeError: a leaf is not an array of floating dtype, or has no name.
@@ -72,7 +72,7 @@ def leaves_like(tree: Any, what: str, like: Mapping[str, Any]) -> Sequence[Any]:
         if leaf is None:
             raise ValueError(f"{what} must have an array for every gradient, got none for {name!r}")
         array = _array(leaf, what, name)
-        if array.shape != gradient.shape:
+        if gradient is not None and array.shape != gradient.shape:
             shapes = f"{tuple(gradient.shape)}, got {tuple(array.shape)}"
             raise ValueError(f"{what} of {name!r} must have the gradient's shape {shapes}")
         arrays.append(array)

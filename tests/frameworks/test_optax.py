@@ -66,6 +66,28 @@ def test_before_clipping(logdir):
     np.testing.assert_allclose(scalars["gradients/clipped_global_norm"].value, CLIP)
 
 
+def test_weights_and_updates_beside_reports(logdir):
+    """They are measured where they are; slots need the gradients themselves."""
+    optimizer = optax.chain(measure_gradients(), optax.adam(0.1))
+    params = start()
+    state = optimizer.init(params)
+    with SummaryWriter(logdir) as writer:
+        monitor = GradientMonitor(writer)
+        wanted = []
+        for number, (x, y) in enumerate(zip(*data(), strict=True), 1):
+            updates, state = optimizer.update(jax.grad(loss)(params, x, y), state, params)
+            monitor.observe(number, gradients_in(state), params, updates=updates)
+            norms = [float(jax.numpy.linalg.norm(tree["hidden"]["w"])) for tree in (params, updates)]
+            wanted.append((*norms, norms[1] / norms[0]))
+            params = optax.apply_updates(params, updates)
+        _, state = optimizer.update(updates, state, params)
+        with pytest.raises(ValueError, match="slots need the gradients themselves, got reports on them, and mu"):
+            monitor.observe(number + 1, gradients_in(state), slots={"mu": params})
+    scalars = read_run(logdir).scalars
+    tags = ("weights/norm/hidden/w", "updates/norm/hidden/w", "updates/ratio/hidden/w")
+    np.testing.assert_allclose(np.transpose([scalars[tag].value for tag in tags]), wanted, rtol=1e-5)
+
+
 def test_in_a_scan():
     optimizer = optax.chain(measure_gradients(), optax.clip_by_global_norm(CLIP), optax.sgd(0.1))
 
