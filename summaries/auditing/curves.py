@@ -62,14 +62,19 @@ def _unpickled(tag: str, role: str, variable: str, points: int, count: int, colu
 
 
 def curve_of(series: Series, stretches: int, role: str = "", variable: str = "") -> Curve:
-    """The points of a series, thinned; flags for clipped steps, if there are many, as the share of clipped steps."""
-    if role == "clipped" and len(series) > 2 * stretches:
+    """The points of a series, thinned; flags for clipped steps, if there are many, as the share of ones in each stretch."""
+    if role == "clipped" and len(series) > 2 * stretches and _are_flags(series.value):
         at, value = means(series.value)
     else:
         at = thin(series.value, stretches)
         value = series.value[at]
     columns = series.step[at], series.wall_time[at], value
     return Curve(series.tag, role, variable, *columns, len(series), averages(series.value))
+
+
+def _are_flags(value: NDArray[np.float64]) -> bool:
+    """Whether all are 0 or 1, or missing: a share of the last steps, which has that role, too, is a value of its own."""
+    return bool((np.isin(value, (0.0, 1.0)) | np.isnan(value)).all())
 
 
 def averages(value: NDArray[np.float64], stretches: int = 16) -> NDArray[np.float64]:

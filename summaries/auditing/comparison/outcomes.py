@@ -27,6 +27,7 @@ LOSSES = ("validation_loss", "loss")
 """The roles of tags that runs are compared by, the most telling first."""
 
 _PART = 10  # a run's end is its last tenth
+_LAST = 2  # points: of a run that has diverged they are not finite, and a single one may be a bad batch
 _STRETCHES = 100
 
 
@@ -54,6 +55,8 @@ def outcome_of(signal: Signal, *, maximize: bool, main: bool = False) -> Outcome
     width = max(len(value) // _PART, 1)
     ends = range(len(value), 0, -width)
     medians = [median(value[max(end - width, 0) : end]) for end in ends if end >= width]
+    if np.isinf(value[-_LAST:]).all():
+        medians[0] = np.inf  # however much of it was finite
     best = int(np.argmin(medians))
     sign = -1.0 if maximize else 1.0
     curve = curve_of(series, _STRETCHES, signal.meaning.role)

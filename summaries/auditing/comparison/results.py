@@ -41,8 +41,8 @@ class Member:
     Attributes:
         run: its name.
         hyperparameters: name → value.
-        final: the metric at the end: the median of the last tenth of its points; infinite if it is not finite there,
-            with the sign of the worse side.
+        final: the metric at the end: the median of the last tenth of its points; infinite, with the sign of the worse
+            side, if that is not finite, or the last two points are not.
         best: the best of such medians.
         best_step: the step where that tenth ends.
         label: "good" or "bad" if the user marked the run, else "".

@@ -97,16 +97,17 @@ export function wholeRunButton(view) {
 }
 
 /**
- * What could not be audited, and the findings.
+ * What could not be audited, what could not be judged, and the findings.
  * @type {(row: RunRow, run: Run, cards: Map<Finding, HTMLElement>) => HTMLElement[]}
  */
-function listed({ failures }, { findings }, cards) {
+function listed({ failures, main, points }, { findings }, cards) {
   const head = () => el("div", { class: "head" }, sign("error"), el("b", {}, "Not audited"));
   return [
     ...failures.map((failure) =>
       el("div", { class: "finding error failure" }, head(), el("p", { class: "message" }, failure)),
     ),
     el("h2", {}, findings.length > 0 ? counted(findings.length, "finding") : "No findings"),
+    ...(points > 0 && !main ? [el("p", {}, "No tag is a loss or a reward, so none was looked at.")] : []),
     el("ol", {}, foldedCards(cards)),
   ];
 }

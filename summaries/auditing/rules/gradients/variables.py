@@ -232,6 +232,6 @@ def dominating_layer(run: Signals, limit: DominatingLayerLimits) -> Hits:
     total = sum(squares.values())
     for variable, square in squares.items():
         if total > 0 and np.isfinite(total) and square / total >= limit.share:
-            message = f"{variable} accounts for {square / total:.0%} of the squared norm of all gradients"
+            message = f"by medians over the run, {variable} accounts for {square / total:.0%} of the squared norm"
             evidence = {"share": square / total, "variables": len(norms)}
             yield Hit(message, (norms[variable].tag,), norms[variable].step, evidence)

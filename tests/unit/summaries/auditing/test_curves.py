@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from summaries.auditing.curves import Curve, averages
+from summaries.auditing.curves import Curve, averages, curve_of
+from summaries.reading.series import Series
 
 
 @given(st.lists(st.floats(-1e6, 1e6) | st.sampled_from([np.nan, np.inf, -np.inf]), max_size=100), st.integers(1, 20))
@@ -37,6 +38,18 @@ def test_a_curve_is_the_same_in_another_process(points):
         mine, theirs = getattr(curve, name), getattr(sent, name)
         np.testing.assert_array_equal(theirs, mine)
         assert (theirs.dtype, theirs.flags.writeable) == (mine.dtype, True)
+
+
+def test_flags_become_shares_and_shares_stay_what_was_logged():
+    """Of the last steps, say: the mean of such shares is none that was ever logged."""
+    step = np.arange(1000)
+    flags = np.where(step % 3 == 0, 1.0, 0.0)
+    for value, expected in ((flags, {0.3, 0.35}), (np.where(step < 3, np.nan, flags), {0.3, 0.35})):
+        drawn = curve_of(Series("gradients/clipped", step, step * 1.0, value), 100, "clipped").value
+        assert expected <= set(drawn[~np.isnan(drawn)].tolist()) <= {0.3, 0.35, 0.4}
+    shares = np.convolve(flags, np.full(100, 0.01))[:1000]
+    drawn = curve_of(Series("gradients/clipped_fraction", step, step * 1.0, shares), 100, "clipped").value
+    assert set(drawn.tolist()) <= set(shares.tolist())
 
 
 def test_none_of_none():

@@ -36,6 +36,8 @@ def test_a_run_that_diverged():
     found = reached(np.where(np.arange(100) < 80, 1.0, np.nan))
     assert (found.final, found.best) == (np.inf, 1.0)
     assert reached([np.nan, np.nan]).best == np.inf
+    late = reached([*np.geomspace(1, 1e30, 197), np.inf, np.inf, np.nan])
+    assert (late.final, late.best_step) == (np.inf, 19)
 
 
 def test_larger_is_better():
