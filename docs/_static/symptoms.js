@@ -3,7 +3,7 @@
 
 const SMALL = new Set(
   `
-    a after all am an and anything are at be becomes been between but by can did do does doesn don even ever for
+    a after all am an and anything are at be becomes been between but by can data did do does doesn don even ever for
     from get gets getting go goes going got had has have how i in is isn it its just keep keeps model my network
     no not of on or our so some suddenly t that the there this to too very was we what when while why will with
     won

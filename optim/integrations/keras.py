@@ -24,6 +24,7 @@ from optim.telemetry.devices import reports_of_traced, traced_statistics
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     from summaries import EventFileWriter
 
@@ -73,7 +74,7 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
         self._bound = optimizer.global_clipnorm or None
         self._step = int(optimizer.iterations)
         if self._log_metrics:
-            self._logging.describe(optimizer.get_config() | self.params)
+            self._logging.describe(_plain(optimizer.get_config()) | self.params)
         _Watch.over(model).add(self)
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
@@ -184,3 +185,19 @@ class _Watch:
         for callback in list(self._callbacks):
             self.remove(callback)
         return self._make(*arguments, **named)
+
+
+def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration in which an object, such as a schedule, is its class's name, and has its own beside it.
+
+    >>> _plain({"learning_rate": {"class_name": "CosineDecay", "config": {"decay_steps": 200}}})
+    {'learning_rate': 'CosineDecay', 'learning_rate.decay_steps': 200}
+    """
+    plain: dict[str, Any] = {}
+    for name, value in config.items():
+        if isinstance(value, dict) and "class_name" in value:
+            plain[name] = value["class_name"]
+            plain |= {f"{name}.{key}": part for key, part in _plain(value.get("config") or {}).items()}
+        else:
+            plain[name] = value
+    return plain

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from optim.kernels.stats import LARGEST, NONFINITE, SLOT_WIDTH, SLOTS, SQUARES, SUM, UPDATE_SQUARES, WEIGHT_SQUARES, ZEROS
+from optim.kernels.stats import (
+    LARGEST,
+    NONFINITE,
+    SLOT_WIDTH,
+    SLOTS,
+    SQUARES,
+    SUM,
+    UPDATE_SQUARES,
+    WEIGHT_SQUARES,
+    ZEROS,
+)
 from summaries.words import counted, listed, quoted
 
 if TYPE_CHECKING:

@@ -62,7 +62,7 @@ def _unpickled(tag: str, role: str, variable: str, points: int, count: int, colu
 
 
 def curve_of(series: Series, stretches: int, role: str = "", variable: str = "") -> Curve:
-    """The points of a series, thinned; flags for clipped steps, if there are many, as the share of ones in each stretch."""
+    """The points of a series, thinned; many flags for clipped steps as the share of ones in each stretch."""
     if role == "clipped" and len(series) > 2 * stretches and _are_flags(series.value):
         at, value = means(series.value)
     else:
@@ -73,7 +73,7 @@ def curve_of(series: Series, stretches: int, role: str = "", variable: str = "")
 
 
 def _are_flags(value: NDArray[np.float64]) -> bool:
-    """Whether all are 0 or 1, or missing: a share of the last steps, which has that role, too, is a value of its own."""
+    """Whether all are 0, 1 or missing; a share of the last steps, which has that role too, is a value of its own."""
     return bool((np.isin(value, (0.0, 1.0)) | np.isnan(value)).all())
 
 

@@ -97,7 +97,7 @@ def test_the_documentation_searches_with_the_same_words_and_endings():
     assert (frozenset(small.split()), ending) == (_SMALL_WORDS, _ENDING.pattern)
 
 
-@pytest.mark.parametrize("words", ["", "the", "quux", "loss quux"])
+@pytest.mark.parametrize("words", ["", "the", "quux", "loss quux", "the data is not shuffled"])
 def test_what_no_rule_is_about(words):
     assert about(words) == []
 
