@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from optim import checks
 from optim.telemetry.arriving import Arriving, numbers_of
 from optim.telemetry.endings import call_at_unusual_end, forget, words_of
-from optim.telemetry.leaves import StepLeaves
 from optim.telemetry.logger import Telemetry
-from optim.telemetry.measuring import Measured, NothingToMeasureError, Observation
+from optim.telemetry.measuring import Measured, NothingToMeasureError, Observation, StepLeaves
 from optim.telemetry.report import VariableReports
 
 if TYPE_CHECKING:

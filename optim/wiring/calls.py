@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["caller", "has_closure", "level_of_loop"]
 
-_NOT_THE_LOOP = tuple(os.path.dirname(file) + os.sep for file in (torch.__file__, os.path.dirname(__file__)))
-
 
 def caller(wanted: Callable[[FrameType], bool]) -> FrameType | None:
     """The innermost of the functions that led here, for which this is true."""
@@ -27,9 +25,10 @@ def caller(wanted: Callable[[FrameType], bool]) -> FrameType | None:
 
 def level_of_loop() -> int:
     """The `stacklevel` with which the caller of this warns at a line that is neither torch's nor this package's."""
+    not_the_loop = tuple(os.path.dirname(file) + os.sep for file in (torch.__file__, os.path.dirname(__file__)))
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as above
     level = 1
-    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THE_LOOP):
+    while frame is not None and frame.f_code.co_filename.startswith(not_the_loop):
         frame, level = frame.f_back, level + 1
     return 1 if frame is None else level
 
