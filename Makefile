@@ -11,7 +11,7 @@ READERS := $(addprefix tests/unit/summaries/reading/test_,event_iterator.py foll
 	$(addprefix tests/unit/summaries/tools/,test_annotating.py test_clip_advice.py test_exporting.py test_verifying.py \
 	rewriting/test_copying.py rewriting/test_merging.py rewriting/test_repairing.py) \
 	tests/unit/summaries/cli/test_program.py tests/properties/test_reader_runs.py
-TOOLS := bench build cluster conformance docs frameworks linters notebook package stores
+TOOLS := bench build cluster conformance docs frameworks linters notebook package stores traincheck
 ALONE := tests/interop/test_killed.py tests/interop/test_resume.py tests/browser
 # Processes keep the bytecode of what they import, whatever the environment says: tests start many hundreds.
 unexport PYTHONDONTWRITEBYTECODE
@@ -42,7 +42,7 @@ export UV_HTTP_RETRIES := 10
 # may find one in any later test. That is told, and fails none of the tests that use these; it fails all others.
 WITH_OTHERS := -W default::pytest.PytestUnraisableExceptionWarning
 
-.PHONY: demo test gpu crash strange native alone elsewhere docs conformance stores cluster frameworks histories notebook javascript plugin package constraints bench bench-linters bench-quick papers pictures lint types layers proto format clean
+.PHONY: demo test gpu crash strange native alone elsewhere docs conformance stores cluster frameworks histories notebook javascript plugin package constraints bench bench-linters bench-quick bench-traincheck papers pictures lint types layers proto format clean
 
 demo: native
 	$(BIN)/python examples/sequential_digits.py
@@ -213,6 +213,17 @@ bench-linters: .venv-linters/.ready
 	$(INTO) --group linters --editable .
 	touch $@
 
+# The torch hook beside TrainCheck, on small programs with one mistake each and without: half an hour on one processor.
+# What was measured stays in build/traincheck.
+bench-traincheck: .venv-traincheck/.ready
+	PYTHONPATH=tests .venv-traincheck/bin/python -m invariants build/traincheck
+
+.venv-traincheck/.ready: $(MADE_FROM)
+	$(NEW)
+	$(TORCH)
+	$(INTO) --group traincheck --editable .
+	touch $@
+
 .venv-bench/.ready: $(MADE_FROM)
 	$(NEW)
 	$(TORCH)
@@ -260,4 +271,4 @@ $(UV): constraints.txt
 	touch $@
 
 clean:
-	rm -rf docs/rules/GL*.md $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-histories .venv-tensorboard .venv-notebook .venv-package .venv-bench .venv-linters .venv-uv .protoc $(JAVASCRIPT)/node_modules build dist runs
+	rm -rf docs/rules/GL*.md $(VENV) $(CONFORMANCE) $(STORES) .venv-frameworks .venv-histories .venv-tensorboard .venv-notebook .venv-package .venv-bench .venv-linters .venv-traincheck .venv-uv .protoc $(JAVASCRIPT)/node_modules build dist runs
