@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Backward"]
 
 _SURE = 2  # times in a row; once may be meant
+_SURE_BESIDE = 8  # the same, if other parameters have gradients: optimizers may take turns of several steps
 _SURE_LATER = 16  # the same, once steps have had gradients: the loop may zero those of a bad batch
 _IDLE = 3  # steps without gradients: an optimizer of a part may have to wait for its turn
 
@@ -33,8 +34,9 @@ class Backward(Check):
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
         arrivals = loop.arrivals
         some = any(p.grad is not None for p in loop.stepped.values())
-        none = not some and not any(p.grad is not None for p in loop.parameters.values())
-        if self._sure("gone", none and arrivals.count > 0) == self._enough(_SURE):
+        elsewhere = not some and any(p.grad is not None for p in loop.parameters.values())
+        none = not some and not elsewhere
+        if self._sure("gone", not some and arrivals.count > 0) >= self._enough(_SURE_BESIDE if elsewhere else _SURE):
             yield _zeroed("None")
         if loop.closure:
             return

@@ -113,7 +113,8 @@ class RateZero(Check):
 
     def before_step(self, loop: Loop) -> Iterator[Mistake]:
         for number, (group, rate) in enumerate(zip(loop.optimizer.param_groups, rates(loop), strict=True)):
-            meant = rate != 0 or "initial_lr" in group or not any(p.grad is not None for p in group["params"])
+            scheduled = bool(group.get("initial_lr"))  # of a first rate of 0 most schedules make 0
+            meant = rate != 0 or scheduled or not any(p.grad is not None for p in group["params"])
             self._steps[number] = -math.inf if meant else self._steps.get(number, 0) + 1
             if self._steps[number] == _ZERO_STEPS:
                 yield rate_zero(loop.named(group["params"]))
@@ -198,5 +199,5 @@ def structural(loop: Loop, optimizers: list[Any]) -> Iterator[Mistake]:
             )
             yield Mistake("GL705", message, names)
     for group in (group for optimizer in optimizers for group in optimizer.param_groups):
-        if group.get("lr") == 0 and "initial_lr" not in group:
+        if group.get("lr") == 0 and not group.get("initial_lr"):
             yield rate_zero(loop.named(group["params"]))

@@ -256,3 +256,27 @@ def a_schedule_of_plateaus_that_never_steps(name, watch):
         for _ in loader:
             steps(p, optimizer, 1)
     assert plateau.last_epoch == 0
+
+
+@mistake("GL704", 3, "flat")
+def a_rate_of_zero_below_a_schedule(name, watch):
+    p = program(name)
+    first, *others = p.parameters()
+    optimizer = torch.optim.SGD([{"params": others}, {"params": [first], "lr": 0.0}], 0.1)
+    schedule = lr_scheduler.CosineAnnealingLR(optimizer, 100)
+    watch(optimizer, p.model)
+    steps(p, optimizer, after=lambda _: schedule.step())
+
+
+@mistake("GL713", 8, "flat")
+def gradients_of_one_of_two_optimizers_are_zeroed(name, watch):
+    p = program(name)
+    *body, weight, bias = p.parameters()
+    optimizer, other = torch.optim.Adam(body), torch.optim.Adam([weight, bias])
+    watch(optimizer, p.model)
+    for _ in range(10):
+        other.zero_grad()
+        p.loss().backward()
+        optimizer.zero_grad()
+        optimizer.step()
+        other.step()

@@ -348,3 +348,19 @@ def a_second_phase_with_an_optimizer_of_its_own(watch):
         second.zero_grad()
         F.cross_entropy(net(x), y).backward()
         second.step()
+
+
+@fine
+def two_optimizers_take_turns_of_five_steps(watch):
+    """Both step each time; the one whose turn it is not has its gradients zeroed before."""
+    net = mlp(16, 8, 4)
+    body, head = torch.optim.SGD(net[0].parameters(), 0.1), torch.optim.SGD(net[2].parameters(), 0.1)
+    watch(body, net)
+    x, y = numbers()
+    for step in range(20):
+        head.zero_grad()
+        body.zero_grad()
+        F.cross_entropy(net(x), y).backward()
+        (head if step // 5 % 2 else body).zero_grad()
+        head.step()
+        body.step()
