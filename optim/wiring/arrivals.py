@@ -110,15 +110,14 @@ class _Watched:
         self.count = 0
         self.left: Version | None = None
         self.added = self.looks = self.nonzero = False
-        self._handles = [
-            parameter.register_hook(Ear(self._arrives)),
-            parameter.register_post_accumulate_grad_hook(Ear(self._has_arrived)),
-        ]
+        self._handle = parameter.register_hook(Ear(self._arrives))
+        self._after: Any = None  # the handle of a second hook, called once it has been added
 
     def stop(self) -> None:
         """Watch no longer."""
-        for handle in self._handles:
-            handle.remove()
+        self._handle.remove()
+        if self._after is not None:
+            self._after.remove()
 
     def gradient(self) -> Any:
         """The dense gradient as it is now, or None."""
@@ -148,3 +147,6 @@ class _Watched:
             return
         same = self.is_left() and (self.count > 1 or bool(self.gradient().any()))  # it may be zeroed by way of `data`
         self.left = (self.left[0], self.left[1] + 1) if same else None
+        parameter = self._parameter()
+        if same and self._after is None and parameter is not None:  # seldom, and in time for this one
+            self._after = parameter.register_post_accumulate_grad_hook(Ear(self._has_arrived))

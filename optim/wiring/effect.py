@@ -66,6 +66,8 @@ class UpdatesLost(Check):
 
     def after_step(self, loop: Loop) -> Iterator[Mistake]:
         samples, self._samples = self._samples, []
+        if not samples:
+            return
         for parameter, counted, changed, largest in _looked_at(samples):
             share = 1 - changed / counted if counted >= _FEWEST else 0.0
             if share >= _SHARE or (counted >= _FEWEST and largest >= _NOTHING):
