@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from summaries.reading.series import Series
 
-__all__ = ["Curve", "averages", "curve_of", "means"]
+__all__ = ["Curve", "are_flags", "averages", "curve_of", "means"]
 
 _FEWEST_TO_AVERAGE = 20
 _MOST_MEANS = 200
@@ -63,7 +63,7 @@ def _unpickled(tag: str, role: str, variable: str, points: int, count: int, colu
 
 def curve_of(series: Series, stretches: int, role: str = "", variable: str = "") -> Curve:
     """The points of a series, thinned; many flags for clipped steps as the share of ones in each stretch."""
-    if role == "clipped" and len(series) > 2 * stretches and _are_flags(series.value):
+    if role == "clipped" and len(series) > 2 * stretches and are_flags(series.value):
         at, value = means(series.value)
     else:
         at = thin(series.value, stretches)
@@ -72,7 +72,7 @@ def curve_of(series: Series, stretches: int, role: str = "", variable: str = "")
     return Curve(series.tag, role, variable, *columns, len(series), averages(series.value))
 
 
-def _are_flags(value: NDArray[np.float64]) -> bool:
+def are_flags(value: NDArray[np.float64]) -> bool:
     """Whether all are 0, 1 or missing; a share of the last steps, which has that role too, is a value of its own."""
     return bool((np.isin(value, (0.0, 1.0)) | np.isnan(value)).all())
 

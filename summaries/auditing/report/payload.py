@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summaries.auditing.curves import means
+from summaries.auditing.curves import are_flags, means
 from summaries.auditing.findings import badness
 from summaries.auditing.report.json import finding_as_dict
 from summaries.auditing.report.packed import Arrays, body, plain
@@ -122,7 +122,7 @@ def _curve(curve: Curve, start: float, arrays: Arrays) -> dict[str, Any]:
 
 
 def _thinned(curve: Curve, stretches: int) -> Curve:
-    if curve.role in _SHARES and len(curve.value) == curve.points:
+    if curve.role in _SHARES and len(curve.value) == curve.points and are_flags(curve.value):
         return _at(curve, *means(curve.value))
     stretches = min(stretches, STRETCHES)
     if len(curve.value) <= 2.2 * stretches:  # it was thinned like this before, and has some non-finite points

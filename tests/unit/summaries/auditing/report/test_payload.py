@@ -136,6 +136,16 @@ def test_zeros_and_ones_are_shares():
     assert [panel["title"] for panel in header["panels"]] == ["Share of steps clipped", "c"]
 
 
+def test_shares_are_drawn_as_they_were_logged():
+    """Those of the last steps are of role `clipped_fraction`, too; a mean of them was never logged."""
+    shares = np.round(np.random.default_rng(0).random(660), 2)
+    header, read = unpacked(
+        as_text(payload.bodies(Report((run("a", curves=[curve("s", "clipped_fraction", shares)]),)))[0])
+    )
+    (told,) = header["curves"]
+    assert set(read(*told["value"]).tolist()) <= set(np.float32(shares).tolist()) | set(shares.tolist())
+
+
 def test_numbers_of_numpy_and_beyond_json():
     odd = finding(
         "GL301", "x", "ERROR", "a", "t", (np.int64(1), np.int64(2)), "m", np.int64(3), value=np.float32("nan")
