@@ -74,7 +74,7 @@ elsewhere: $(VENV)/.ready
 		--deselect tests/properties/test_hostile.py::test_what_is_kept_of_restarts_is_no_longer_than_the_points
 
 alone: $(VENV)/.ready
-	$(BIN)/python -m pytest $(WITH_OTHERS) $(PARALLEL) $(ALONE) $(addprefix --ignore=,$(PLUGIN))
+	$(BIN)/python -m pytest $(WITH_OTHERS) $(ALONE) $(addprefix --ignore=,$(PLUGIN))
 
 # Our writer beside torch's, tensorboardX's and TF1's, and in programs of other libraries. It writes the page of it, and
 # fails if that was another. The libraries take some gigabytes, in an environment of their own.
