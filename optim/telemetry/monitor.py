@@ -138,7 +138,8 @@ class GradientMonitor:
                 Or a torch module, or its `named_parameters()`: then the gradients are the parameters' `grad`, and the
                 weights the parameters. Arrays may be NumPy's, torch's on any device and sharded as DTensors, JAX's, or
                 any with `__array__` or `__dlpack__`. None is skipped. Or VariableReports that were measured elsewhere;
-                if they are of an update that was observed before, this step is taken as skipped.
+                if they are of an update that was observed before, this step is taken as skipped; weights and updates
+                can be given beside them, slots cannot.
             weights: arrays with the same names; others are ignored.
             clip_norm: the bound on the global norm, if the loop clips by it.
             learning_rate: the current rate.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -133,7 +133,7 @@ def _points(reader: TableReader, rows: Sequence[_Row], path: str) -> Iterator[Po
     numbers, runs, steps, times, tags, values = zip(*rows, strict=True)
     counts = [len(each) for each in tags]
     step = np.repeat(integers(steps, lambda i: _place(path, numbers[i])), counts)
-    run, wall_time = (np.repeat(np.array(cells, np.object_), counts).tolist() for cells in (runs, times))
+    run, wall_time = (list(chain.from_iterable(map(repeat, cells, counts))) for cells in (runs, times))
     every_tag, every_value = (list(chain.from_iterable(cells)) for cells in (tags, values))
     yield from reader.points([run, every_tag, step, wall_time, every_value], 1)
 

@@ -14,7 +14,7 @@ import numpy as np
 from summaries.tools.formats.points import Numbering, PointBatch, by_run, integers, is_missing, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from summaries.tools.formats.points import Cells, LeftOut
 
@@ -72,21 +72,18 @@ class TableReader:
                 self._others[position] = names[position]
                 taken.add(names[position])
 
-    def points(
-        self, columns: Sequence[Cells], first: int, place: Callable[[int], str] | None = None
-    ) -> Iterator[PointBatch]:
+    def points(self, columns: Sequence[Cells], first: int) -> Iterator[PointBatch]:
         """The points of some rows.
 
         Args:
             columns: the cells of each column.
             first: the number of the first row, from 1, for errors.
-            place: where the row with an index is, for errors; by default, its number among all rows.
 
         Raises:
             ValueError: a step is no integer; or some rows have no run, and others the run ".", which would be one.
         """
         cells = {role: columns[position] for role, position in self._positions.items()}
-        step = integers(cells["step"], place or (lambda i: f"{self._path}, row {first + i}"))
+        step = integers(cells["step"], lambda i: f"{self._path}, row {first + i}")
         wall_time = np.full(len(step), np.nan)
         if "wall_time" in cells:
             wall_time, bad = numbers(cells["wall_time"])

@@ -77,6 +77,16 @@ def test_what_is_no_point(tmp_path, text, message):
     assert str(caught.value).startswith(f"{tmp_path / 'x.jsonl'}, {message}")
 
 
+def test_cells_that_are_lists_stay_cells(tmp_path):
+    """As many as there are rows, of one length each: an array of them would have two dimensions."""
+    rows = [{"run": ["a", 1], "wall_time": [1, 2], "step": step, "loss": 0.5, "acc": step} for step in range(3)]
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found, left_out = read(tmp_path / "x.jsonl")
+    assert {row[0] for row in found} == {"['a', 1]"}
+    assert [row[1:3] for row in found] == [(tag, step) for step in range(3) for tag in ("loss", "acc")]
+    assert left_out == {"times that are not seconds since the epoch": 6}
+
+
 def test_a_step_that_is_none_names_its_line(tmp_path):
     """Not its number among points, of which a line has several."""
     (tmp_path / "x.jsonl").write_text('{"step": 1, "a": 1, "b": 2}\n\n{"step": 1.5, "a": 1, "b": 2}\n')
