@@ -12,7 +12,8 @@ from summaries import read_run
 torch = pytest.importorskip("torch", reason="torch is not installed: make frameworks")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-from optim.integrations.torch import GradientHook, attach  # noqa: E402 - they need torch
+from optim.integrations import torch_updates  # noqa: E402 - they need torch
+from optim.integrations.torch import GradientHook, attach  # noqa: E402
 from optim.telemetry import arriving, devices, measuring  # noqa: E402
 
 STEPS = 12
@@ -47,8 +48,8 @@ class Later(arriving.Fetched):
 def device(monkeypatch):
     """All tensors are on it."""
     made = Device()
-    monkeypatch.setattr(arriving, "Fetched", made.fetched)
-    monkeypatch.setattr(devices, "Fetched", made.fetched)
+    for module in (arriving, devices, torch_updates):
+        monkeypatch.setattr(module, "Fetched", made.fetched)
 
     def sizes(parts, *_):
         return [part.numel() for part in parts], list(range(len(parts)))
@@ -129,9 +130,7 @@ def test_the_last_steps_are_logged_at_the_end_of_the_process(tmp_path):
         "import torch\n"
         "from optim.integrations.torch import attach\n"
         "from optim.telemetry import arriving\n"
-        "class Never(arriving.Fetched):\n"
-        "    has_arrived = False\n"
-        "arriving.Fetched = Never\n"
+        "arriving.Fetched.has_arrived = False\n"
         "from frameworks.reference_loop import batches, network\n"
         "model = network(torch)\n"
         "optimizer = torch.optim.Adam(model.parameters())\n"
