@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -10,7 +11,7 @@ from io import FileIO
 from typing import TYPE_CHECKING
 
 from summaries.storage.durable import is_scratch, make_directories, sync
-from summaries.storage.names import event_file_name, is_event_file
+from summaries.storage.names import event_file_name, is_event_file, not_before
 from summaries.storage.protocols import LostFileError, ReplacedError, StoredFile
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class LocalEventFile:
 
     Args:
         directory: where to create it; created if it does not exist.
-        secs: now, in seconds since the epoch.
+        secs: now, in seconds since the epoch. If that is before what is there, as after a clock was set back, the name
+            has a later time: it sorts behind all others.
         suffix: the end of its name.
 
     Attributes:
@@ -45,6 +47,8 @@ class LocalEventFile:
 
     def __init__(self, directory: str, secs: float, suffix: str = "") -> None:
         self._unsynced = [*make_directories(directory), directory]  # their new names are not on the disk yet
+        with contextlib.suppress(PermissionError):  # it can be written to, and not be listed
+            secs = not_before(secs, os.listdir(directory))  # a run is read in the order of its files' names
         while True:
             self.path: str = os.path.join(directory, event_file_name(secs, suffix))
             try:

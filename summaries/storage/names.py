@@ -7,7 +7,10 @@ import hashlib
 import itertools
 import os
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "as_path",
@@ -19,6 +22,7 @@ __all__ = [
     "is_event_file",
     "is_remote",
     "join",
+    "not_before",
     "part_name",
     "relative",
     "whole_name",
@@ -26,6 +30,8 @@ __all__ = [
 
 counter: itertools.count[int] = itertools.count()
 _NUMBER = re.compile(r"((?<==)\d{1,18}(?:\.\d{1,18})?(?:e[-+]?\d{1,3})?|\d{1,18})")
+_LAST_SECS = 9_999_999_999.0  # the last one of ten digits
+_SECS = re.compile(r"events\.out\.tfevents\.(\d{10})\.")
 _PART = re.compile(r"(events\.out\.tfevents\.\d{10}\.[^/]*\.\d+\.\d{6})\.\d{6}([^/]*)\Z")
 
 
@@ -43,6 +49,22 @@ def event_file_name(secs: float, suffix: str = "", *, unique: bool = False) -> s
     if unique:
         host += f"-{_random_of(os.getpid())}"
     return f"events.out.tfevents.{int(secs):010d}.{host}.{os.getpid()}.{next(counter):06d}{suffix}"
+
+
+def not_before(secs: float, names: Iterable[str]) -> float:
+    """The time for the name of an event file that is to sort behind those of these names: now, if the clock is right.
+
+    Args:
+        secs: now, in seconds since the epoch.
+        names: of a directory's files.
+
+    >>> not_before(1795202364.5, ["events.out.tfevents.1795202364.vm.77.0"])
+    1795202364.5
+    >>> not_before(1795198764.5, ["events.out.tfevents.1795202364.vm.77.0"])  # it was set back by an hour
+    1795202365.0
+    """
+    latest = max((int(match[1]) for match in map(_SECS.match, names) if match), default=0)
+    return secs if int(secs) >= latest else min(latest + 1.0, _LAST_SECS)
 
 
 @functools.cache

@@ -1,5 +1,6 @@
 """The examples do what they say, and tensorboard's two readers read all that they write."""
 
+import os
 from functools import cache
 
 import pytest
@@ -88,7 +89,8 @@ def test_both_readers_read_every_point(digits):
 def test_the_audit_tells_them_apart(any_digits):
     logdir, out = any_digits
     clipped, unclipped = audit(logdir, Config()).runs
-    assert [finding.code for finding in clipped.findings if finding.severity >= Severity.WARNING] == []
+    true = {"GL203"} if "STRANGE_CLOCK_LEAP" in os.environ else set()  # `make strange` may set the clock back
+    assert {finding.code for finding in clipped.findings if finding.severity >= Severity.WARNING} <= true
     assert "GL304" in {finding.code for finding in unclipped.findings if finding.severity is Severity.ERROR}
     assert "GL304 loss-diverges" in out
 

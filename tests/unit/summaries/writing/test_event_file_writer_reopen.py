@@ -2,6 +2,7 @@
 
 import math
 import os
+from pathlib import Path
 
 import pytest
 from helpers import event_files, scalars
@@ -29,6 +30,26 @@ def test_reopen(writer):
     assert scalars(first) == [(1, "loss", 0.5)]
     assert scalars(writer.path) == [(2, "loss", 0.25)]
     assert [str(path) for path in event_files(writer.get_logdir())] == sorted([first, writer.path])
+
+
+def test_a_run_goes_on_in_its_order_though_the_clock_is_set_back(logdir):
+    times = [7000.0, 6000.0, 5000.0]
+    for step, time in enumerate(times):
+        with EventFileWriter(logdir, flush_secs=NEVER, clock=lambda time=time: time) as writer:
+            writer.add_scalar("loss", 1 / (1 + step), step)
+        assert event_files(logdir)[-1] == Path(writer.path)
+    loss = read_run(logdir).scalars["loss"]
+    assert loss.step.tolist() == [0, 1, 2]
+    assert loss.wall_time.tolist() == times  # points have what the clock said
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="whoever is root can list any directory")
+def test_a_directory_that_cannot_be_listed(logdir):
+    logdir.mkdir(mode=0o333)
+    with EventFileWriter(logdir, flush_secs=NEVER) as writer:
+        writer.add_scalar("loss", 0.5, 1)
+    logdir.chmod(0o755)
+    assert scalars(writer.path) == [(1, "loss", 0.5)]
 
 
 def test_reopen_of_an_open_writer_does_nothing(writer):
