@@ -53,7 +53,7 @@ test: native lint layers
 	$(MAKE) --jobs 2 --output-sync=target alone types elsewhere
 
 # The tests on a strange machine: settings and an order that are drawn at random. The seed is printed; DRAW='--seed 7' draws
-# it again, and `DRAW='--draws 20'` makes twenty.
+# it again, `DRAW='--draws 20'` makes twenty, and `DRAW='--share 8'` is of an eighth of the tests.
 strange: native
 	$(BIN)/python tests/strange.py $(DRAW) $(addprefix --ignore=,$(ALONE) $(POWER))
 

@@ -3,6 +3,7 @@
     python tests/strange.py                          one draw of all tests; its seed and settings are printed first
     python tests/strange.py --seed 7 tests/unit      that draw again, of some tests
     python tests/strange.py --draws 20               twenty of them
+    python tests/strange.py --share 6                a sixth of the tests, drawn, too
 
 Each setting is drawn by itself, and half of the time it is that of this machine. A setting that this machine cannot
 have, such as another user's without root, is left out, and that is printed, too.
@@ -22,6 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LONG = "a path with späces/" + "ü" * 80  # about 200 bytes with what comes before and after
+LONG_ASCII = "a path with spaces/" + "u" * 160  # in the locale C, TensorBoard, Hypothesis and mypy can't open the other
 IN_2038 = (1 << 31) + 86400  # a day after 32 bits end
 NOBODY = "65534"
 HOST = "a-machine-whose-name-is-long.and-has-parts.of-somebodys-cluster"
@@ -73,7 +75,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seed", type=int, help="of the first draw; a random one is printed")
     parser.add_argument("--draws", type=int, default=1)
+    parser.add_argument("--share", type=int, default=1, help="run one in so many of the tests' modules")
     options, tests = parser.parse_known_args()  # the rest is pytest's: paths and options
+    os.environ["STRANGE_SHARE"] = str(options.share)
     first = random.SystemRandom().randrange(10**6) if options.seed is None else options.seed
     results = {seed: run(seed, tests) for seed in range(first, first + options.draws)}
     red = [seed for seed, status in results.items() if status]
@@ -127,7 +131,8 @@ def run(seed: int, tests: list[str]) -> int:
     sys.stdout.flush()
     with tempfile.TemporaryDirectory() as temporary:
         os.chmod(temporary, 0o755)  # noqa: S103 - another user has to come through
-        root = checkout(Path(temporary), settings["checkout"]) if "checkout" in settings else ROOT
+        path = LONG_ASCII if settings.get("language") == "ASCII" else LONG
+        root = checkout(Path(temporary, path), settings["checkout"]) if "checkout" in settings else ROOT
         scratch, kept = Path(temporary, "tmp"), Path(temporary, "kept")  # what programs write there, and what tests do
         for directory in (scratch, kept):
             directory.mkdir()
@@ -151,9 +156,9 @@ def run(seed: int, tests: list[str]) -> int:
     return done.returncode
 
 
-def checkout(temporary: Path, place: str) -> Path:
-    """A copy of the checkout whose path is long, and has spaces and umlauts."""
-    root = temporary / LONG / "gradledger"
+def checkout(directory: Path, place: str) -> Path:
+    """A copy of the checkout below a directory."""
+    root = directory / "gradledger"
     shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns(".git", ".venv*", "build", "node_modules", "__pycache__"))
     if "read-only" in place:
         for path in (root, *root.rglob("*")):

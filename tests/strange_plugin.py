@@ -53,11 +53,13 @@ def pytest_runtest_makereport(item, call):
     return (yield)
 
 
-def pytest_collection_modifyitems(items):
-    """Shuffle the modules, and the tests in each."""
+def pytest_collection_modifyitems(config, items):
+    """Shuffle the modules, and the tests in each; of the modules, take the share that is wanted."""
     chance = random.Random(os.environ["STRANGE_SEED"])
     modules = [list(of_one) for _, of_one in groupby(items, key=lambda item: item.location[0])]
     chance.shuffle(modules)
     for module in modules:
         chance.shuffle(module)
-    items[:] = [item for module in modules for item in module]
+    count = -(-len(modules) // int(os.environ["STRANGE_SHARE"]))
+    config.hook.pytest_deselected(items=[item for module in modules[count:] for item in module])
+    items[:] = [item for module in modules[:count] for item in module]
