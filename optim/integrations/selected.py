@@ -7,14 +7,14 @@ import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from optim.telemetry.trees import named_parameters
-from optim.wiring.versions import version
+from optim.wiring.versions import is_same, version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from optim.wiring.versions import Version
 
-__all__ = ["ClippedParameters", "Selected"]
+__all__ = ["ClippedParameters", "Leftover", "Selected"]
 
 
 class ClippedParameters(NamedTuple):
@@ -88,10 +88,6 @@ class Selected:
         modules: Iterable[Any] = self.model.modules()
         return modules
 
-    def state(self) -> list[Version]:
-        """The gradients as they are now."""
-        return [version(parameter.grad) for parameter in self.parameters().values() if parameter.grad is not None]
-
     def clipped_with(self, parameters: Iterable[Any]) -> ClippedParameters:
         """How a clipping of these parameters relates to the selected ones."""
         measured = self.parameters()
@@ -106,6 +102,30 @@ class Selected:
             listed = ", ".join(sorted(names - self._complex))
             self._complex |= names
             warnings.warn(f"gradients of complex parameters are not measured: {listed}", stacklevel=2)
+
+
+class Leftover:
+    """The gradients that a clipping or a step has left: none at first.
+
+    Args:
+        selected: whose gradients.
+    """
+
+    def __init__(self, selected: Selected) -> None:
+        self._selected = selected
+        self._state: list[Version] = []
+
+    def look(self) -> None:
+        """Remember them as they are now."""
+        self._state = self._now()
+
+    def is_there(self) -> bool:
+        """Whether the gradients are those, as they were."""
+        now = self._now()
+        return 0 < len(now) == len(self._state) and all(map(is_same, self._state, now))  # FSDP1 may give this rank none
+
+    def _now(self) -> list[Version]:
+        return [version(p.grad) for p in self._selected.parameters().values() if p.grad is not None]
 
 
 def _has_gradient(parameter: Any) -> bool:

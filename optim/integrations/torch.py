@@ -31,23 +31,20 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from optim.integrations.ranks import Logging, rank
-from optim.integrations.selected import Selected
+from optim.integrations.selected import Leftover, Selected
 from optim.integrations.torch_clip_hooks import unwatch, watch
 from optim.integrations.torch_peers import Peers
 from optim.integrations.torch_updates import Samples, StepWatch
-from optim.wiring.calls import caller, has_closure, level_of_loop
+from optim.wiring.calls import Outermost, has_closure, level_of_loop
 from optim.wiring.mistake import Mistake
-from optim.wiring.versions import is_same
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
-    from types import FrameType
 
     from optim.integrations.selected import ClippedParameters
     from optim.telemetry.measuring import Observation
     from optim.telemetry.report import StepReport
-    from optim.wiring.versions import Version
     from summaries import EventFileWriter
 
 __all__ = ["GradientHook", "Mistake", "WiringWarning", "attach", "check"]
@@ -141,12 +138,11 @@ class GradientHook:
         self._assigned: Any = None  # what `loss` is, if it was assigned
         self._made: tuple[Observation, Any] | None = None  # the step that is being made, and its loss
         self._moving: StepWatch | None = None  # what it adds to the weights
-        self._outer: FrameType | None = None  # of the step that is being made
-        self._inner = 0  # steps within it
+        self._outermost = Outermost()
         self._observed: Observation | None = None  # of the coming step
         self._origin = ""  # "clip" if it was made before a clipping, "late" if of gradients that a step had used, or ""
         self._takes: float | None = None  # the bound of a clipping whose own norm is enough
-        self._left: list[Version] | None = None  # the state of the gradients after the last clipping, `observe` or step
+        self._left = Leftover(selected)  # after the last clipping, `observe` or step
         self._warned: set[str] = set()
         self._handles = [
             optimizer.register_step_pre_hook(self._before_step),
@@ -170,11 +166,11 @@ class GradientHook:
             What the step will report, but for the loss; None if there are no gradients, or the scale is 0.
         """
         bound = self._clip_norm if clip_norm is None else clip_norm
-        if self._origin == "clip" and self._observed is not None and self._unchanged():
+        if self._origin == "clip" and self._observed is not None and self._left.is_there():
             self._tighten(bound)
         else:
             self._observed, self._origin = self._measured(bound, scale), ""
-        self._left = self._selected.state()
+        self._left.look()
         return None if self._observed is None else self._observed.report()
 
     @property
@@ -227,7 +223,7 @@ class GradientHook:
         for handle in self._handles:
             handle.remove()
         unwatch(self)
-        self._outer = None
+        self._outermost = Outermost()  # it may hold a step that raised
         self._peers.leave()
         self._finish()
         self._checks.remove()
@@ -245,7 +241,7 @@ class GradientHook:
         elif not bound > 0.0:
             self._tell(f"the loop clips by {bound:g}, which is no bound")
         applies = by_norm and order == _L2 and not which.not_measured and not which.not_clipped
-        same = self._unchanged()
+        same = self._left.is_there()
         if same and self._observed is not None:
             self._tighten(bound if applies else None)
         else:
@@ -264,16 +260,13 @@ class GradientHook:
         if self._takes is not None and isinstance(norm, torch.Tensor):
             self._observed = self._measured(self._takes, norm=norm)
         self._takes = None
-        self._left = self._selected.state()
+        self._left.look()
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def _before_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-        if self._is_within_step():  # of a base class: hooks are called for its steps, too
-            self._inner += 1
+        if not self._outermost.begins():
             return
         self._finish()  # of a step that raised
-        calling = torch.optim.Optimizer.step.__code__.co_filename  # it has what calls the hooks and the step
-        self._outer, self._inner = caller(lambda frame: frame.f_code.co_filename == calling), 0
         closure = has_closure(arguments, named)
         if not closure:
             self._settle(optimizer)
@@ -282,27 +275,22 @@ class GradientHook:
                 lambda: StepWatch(optimizer, self._selected, self._samples, has_closure=closure),
                 "updates cannot be measured",
             )
+        self._checks.before_step(closure=closure)
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def _after_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-        if self._inner:
-            self._inner -= 1
+        if not self._outermost.ends():
             return
-        self._outer = None
         if has_closure(arguments, named):
             self._settle(optimizer)
         self._finish(moved=True)
-        self._left = self._selected.state()
-
-    def _is_within_step(self) -> bool:
-        """Whether the step whose hooks were called last is still being made, and has not raised."""
-        outer = self._outer
-        return outer is not None and caller(lambda frame: frame is outer) is not None
+        self._left.look()
+        self._checks.after_step()
 
     def _settle(self, optimizer: Any) -> None:
         """Decide what is logged of the step that is being made."""
         observed, self._observed = self._observed, None
-        if self._origin == "late" and not self._unchanged():
+        if self._origin == "late" and not self._left.is_there():
             observed = None  # those gradients are gone
         if observed is None:
             observed = self._unseen(optimizer)
@@ -327,6 +315,8 @@ class GradientHook:
 
     def _unseen(self, optimizer: Any) -> Observation | None:
         """Of gradients that nobody has clipped, or that somebody has without being noticed."""
+        if not self._is_needed():
+            return None
         scale = getattr(optimizer, "grad_scale", None)  # a fused optimizer has it from GradScaler
         observed = self._measured(None, 1.0 if scale is None else scale)
         if self._clip_norm is not None and observed is not None:
@@ -335,6 +325,11 @@ class GradientHook:
                 "hook.observe() before they are clipped"
             )
         return observed
+
+    def _is_needed(self) -> bool:
+        """Whether anything is to be measured of a step whose gradients nobody has clipped."""
+        depends = self._clip_norm is not None or self._global_norm is not None or self._peers.are_there
+        return depends or self.logging.needs_arrays(self._coming())
 
     def _coming(self) -> int:
         """The number of the coming step."""
@@ -367,11 +362,6 @@ class GradientHook:
             self._observed = self._measured(bound)
         else:
             self._observed = observed._replace(clip_norm=min(bound, observed.clip_norm or math.inf))
-
-    def _unchanged(self) -> bool:
-        """Whether the gradients are those that the last clipping, `observe` or step left."""
-        now, left = self._selected.state(), self._left or []
-        return 0 < len(now) == len(left) and all(map(is_same, left, now))  # FSDP1 may give this rank none
 
     def _tell_mistake(self, mistake: Mistake) -> None:
         """Warn of a mistake in the loop on one rank, and write it for the audit."""

@@ -63,6 +63,11 @@ class Peers:
             self._names = _digest(name for name, _ in selected.named_parameters())
             _tell(self._names, "")
 
+    @property
+    def are_there(self) -> bool:
+        """Whether there may be any."""
+        return bool(self._names) or self._group is not None
+
     def answer(self) -> bool:
         """Whether those ranks that hold parts of these parameters are attached too; otherwise it warns once."""
         if self._names and not self._asked:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Arrivals"]
 
 _WATCHED = 8  # parameters: the ends of a model and some between
+_FEW = 2  # of those that had gradients in the first steps, and the last one: each call costs time in every step
 
 
 class Arrivals:
@@ -37,10 +38,10 @@ class Arrivals:
         self.seen: bool = False
         self.zero: bool = False
 
-    def watch(self, parameters: Sequence[Any]) -> None:
+    def watch(self, parameters: Sequence[Any], *, few: bool = False) -> None:
         """Watch some of these, and no others."""
         self.stop()
-        apart = max(1, -(-len(parameters) // _WATCHED))
+        apart = max(1, -(-len(parameters) // (_FEW if few else _WATCHED)))
         self._watched = [_Watched(parameter) for parameter in [*parameters[::apart], *parameters[-1:]]]
 
     def stop(self) -> None:

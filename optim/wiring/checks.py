@@ -18,17 +18,16 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from optim.wiring import scaling
 from optim.wiring.backward import Backward
 from optim.wiring.batches import BatchesOfOne, BatchesRepeat
-from optim.wiring.calls import has_closure
 from optim.wiring.clipping import Clipping
 from optim.wiring.cuts import Cuts
 from optim.wiring.effect import StateLost, UpdatesLost
 from optim.wiring.health import NonFinite
-from optim.wiring.loop import Loop
+from optim.wiring.loop import ALL_LOOKED_AT, Loop, sampled
 from optim.wiring.losses import LossBelowBound
 from optim.wiring.membership import Outside, RateZero, SteppedTwice, Untied, structural
 from optim.wiring.mistake import Check
 from optim.wiring.modes import EvaluationMode, told_of_evaluation
-from optim.wiring.replicas import Replicas
+from optim.wiring.replicas import Replicas, is_replicated
 from optim.wiring.schedules import Schedules
 
 if TYPE_CHECKING:
@@ -59,11 +58,12 @@ class Checks:
     ) -> None:
         self._tell, self._step = tell, step
         self._told: set[str] = set()
-        self._handles: list[Any] = []
+        self._other_steps: Any = None  # the handle of a hook
         self._loop: Any = None
         self._asked: dict[str, list[Check]] = {}  # by event
         first = next(_loops) == 0
-        self._guarded(lambda: self._start(optimizer, model, first=first))
+        with torch.no_grad():
+            self._guarded(lambda: self._start(optimizer, model, first=first))
 
     def _start(self, optimizer: Any, model: Any, *, first: bool) -> None:
         loop = self._loop = Loop(model, optimizer)
@@ -74,17 +74,13 @@ class Checks:
             scaling.EveryStepSkipped(), StateLost(first=first, begun=self._begun()), LossBelowBound(),
         ]  # fmt: skip
         if not loop.sharded:
-            checks += [Outside(), SteppedTwice(), Backward(), Cuts(), UpdatesLost(), NonFinite(), Replicas()]
-            checks += [BatchesOfOne(loop), BatchesRepeat(loop)]
+            checks += [Outside(), SteppedTwice(), Backward(), Cuts(), UpdatesLost(), NonFinite()]
+            checks += [BatchesOfOne(loop), BatchesRepeat(loop), *([Replicas()] if is_replicated(model) else [])]
         self._asked = {
             event: [c for c in checks if getattr(type(c), event) is not getattr(Check, event)] for event in _EVENTS
         }
-        self._handles = [
-            optimizer.register_step_pre_hook(self._before_step),
-            optimizer.register_step_post_hook(self._after_step),
-            register_optimizer_step_post_hook(_weakly(self._other_step)),
-        ]
-        weakref.finalize(self, self._handles[-1].remove)
+        self._other_steps = register_optimizer_step_post_hook(_weakly(self._other_step))
+        weakref.finalize(self, self._other_steps.remove)
         scaling.watch(self)
 
     def clipping(self, parameters: list[Any], bound: float, order: float) -> None:
@@ -100,7 +96,8 @@ class Checks:
 
     def loss(self, loss: Any) -> None:
         """The loop gives the loss of the coming step."""
-        self._ask("loss", loss)
+        if self._loop is not None and sampled(self._loop):
+            self._ask("loss", loss)
 
     def unscaled(self, optimizer: Any, scaler: Any) -> None:
         """A GradScaler has unscaled the gradients of an optimizer."""
@@ -110,34 +107,44 @@ class Checks:
 
     def remove(self) -> None:
         """End: the hooks are taken off."""
-        for handle in self._handles:
-            handle.remove()
+        if self._other_steps is not None:
+            self._other_steps.remove()
         scaling.unwatch(self)
         self._ask("end")
         if self._loop is not None:
             self._loop.arrivals.stop()
         self._asked = {}
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
-    def _before_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-        self._loop.closure = has_closure(arguments, named)
-        if not self._loop.closure:
+    def before_step(self, *, closure: bool) -> None:
+        """The optimizer is about to step, unless it calls a closure that makes the gradients."""
+        if self._loop is None:
+            return
+        self._loop.closure = closure
+        if not closure:
             self._begin()
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
-    def _after_step(self, optimizer: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def after_step(self) -> None:
+        """The optimizer has stepped."""
+        if self._loop is None:
+            return
         if self._loop.closure:
             self._begin()
-        self._ask("after_step")
-        self._guarded(self._end_step)
+        with torch.no_grad():  # once a step's end, as entering it takes longer than most checks
+            found = self._found("after_step")
+            self._guarded(self._end_step)
+        self._tell_new(found)
 
     def _begin(self) -> None:
-        self._loop.steps += 1
-        self._loop.step = self._loop.steps
-        if self._step is not None:
-            self._guarded(self._number)
-        self._guarded(lambda: self._loop.look(anew=self._loop.steps == 1))
-        self._ask("before_step")
+        with torch.no_grad():
+            self._guarded(self._look)
+            found = self._found("before_step")
+        self._tell_new(found)
+
+    def _look(self) -> None:
+        loop = self._loop
+        loop.steps += 1
+        loop.step = loop.steps if self._step is None else self._step()
+        loop.look(anew=loop.steps == 1)
 
     def _begun(self) -> int | None:
         """The number at which the loop is before its first step; None if it does not know it yet."""
@@ -146,14 +153,12 @@ class Checks:
         except Exception:  # noqa: BLE001 - whatever it is, the training goes on
             return None
 
-    def _number(self) -> None:
-        self._loop.step = self._step() if self._step is not None else self._loop.steps
-
     def _end_step(self) -> None:
         loop = self._loop
-        if loop.changed:
+        if loop.changed or loop.steps == ALL_LOOKED_AT:
             telling = [p for p in loop.with_gradients() if p.requires_grad]  # those without gradients say nothing
-            loop.arrivals.watch(telling or [p for p in loop.stepped.values() if p.requires_grad])
+            few = loop.steps >= ALL_LOOKED_AT
+            loop.arrivals.watch(telling or [p for p in loop.stepped.values() if p.requires_grad], few=few)
         loop.arrivals.stepped()
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
@@ -162,13 +167,11 @@ class Checks:
             self._ask("other_step", optimizer)
 
     def _ask(self, event: str, *arguments: Any) -> None:
-        for mistake in self._found(event, arguments):
-            if mistake.code not in self._told:
-                self._told.add(mistake.code)
-                self._tell(mistake._replace(step=self._loop.step))
+        with torch.no_grad():
+            found = self._found(event, *arguments)
+        self._tell_new(found)
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
-    def _found(self, event: str, arguments: tuple[Any, ...]) -> list[Mistake]:
+    def _found(self, event: str, *arguments: Any) -> list[Mistake]:
         found: list[Mistake] = []
         for check in self._asked.get(event, ()):
             try:
@@ -177,15 +180,20 @@ class Checks:
                 self._leave_out(check)
         return found
 
+    def _tell_new(self, found: list[Mistake]) -> None:
+        for mistake in found:
+            if mistake.code not in self._told:
+                self._told.add(mistake.code)
+                self._tell(mistake._replace(step=self._loop.step))
+
     def _leave_out(self, *failed: Check) -> None:
         _log.debug("a check of the training loop failed, and is left out", exc_info=True)
         self._asked = {event: [c for c in checks if c not in failed] for event, checks in self._asked.items()}
 
-    def _guarded(self, call: Callable[[], Any]) -> None:
+    def _guarded(self, call: Callable[[], None]) -> None:
         """Call it; if it fails, the training goes on without checks."""
         try:
-            with torch.no_grad():
-                call()
+            call()
         except Exception:  # noqa: BLE001 - likewise
             self._leave_out(*chain.from_iterable(self._asked.values()))
 

@@ -15,10 +15,10 @@ from summaries.words import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Loop", "alive", "among", "rates", "sampled"]
+__all__ = ["ALL_LOOKED_AT", "Loop", "alive", "among", "rates", "sampled"]
 
 _TRAINABLE = operator.attrgetter("requires_grad")
-_EACH = 16  # steps at the beginning are all looked at, and later every so many
+ALL_LOOKED_AT = 16  # steps at the beginning; later every so many
 
 
 class Loop:
@@ -47,11 +47,12 @@ class Loop:
         self.closure = self.scaled = False
         self.names: dict[int, str] = {}
         self.arrivals: Arrivals = Arrivals()
-        self._seen: list[Any] = []
+        self._grouped: list[Any] = []  # what the groups had when all was looked at, and so on
+        self._held: list[Any] = []
         self._trainable: list[bool] = []
         self.parameters: dict[int, Any] = {}
         self._tables: list[dict[str, Any]] = []  # of each module, its parameters and its children
-        self.look()
+        self.look(anew=True)
 
     @property
     def optimizer(self) -> Any:
@@ -59,10 +60,17 @@ class Loop:
         return self._optimizer()
 
     def look(self, *, anew: bool = False) -> None:
-        """Look whether modules, parameters or groups have changed, and at all of them if so, or if `anew`."""
-        seen, trainable = self._now()
-        self.changed: bool = anew or not (
-            len(seen) == len(self._seen) and all(map(operator.is_, seen, self._seen)) and trainable == self._trainable
+        """Look whether groups have changed, or modules and parameters, and at all of them if so, or if `anew`.
+
+        At a step that is not sampled, only at the groups.
+        """
+        self.changed: bool = (
+            anew
+            or not _are_same(self._grouped, list(self._in_groups()))
+            or (
+                sampled(self)
+                and not (_are_same(self._held, self._now_held()) and self._trainable == self._now_trainable())
+            )
         )
         if not self.changed:
             return
@@ -76,12 +84,14 @@ class Loop:
             hasattr(p, "to_local") or "_fsdp_flattened" in p.__dict__ for p in self.stepped.values()
         )
         self.compiled: bool = any(hasattr(m, "_orig_mod") or m._compiled_call_impl is not None for m in self.modules)  # noqa: SLF001 - torch has no other word for it
-        self._seen, self._trainable = self._now()
+        self._grouped, self._held, self._trainable = list(self._in_groups()), self._now_held(), self._now_trainable()
 
-    def _now(self) -> tuple[list[Any], list[bool]]:
-        """All there is, and which of the known parameters are trainable: once a step, so it has to be quick."""
-        seen = [*chain.from_iterable(table.values() for table in self._tables), *self._in_groups()]
-        return seen, list(map(_TRAINABLE, self.parameters.values()))
+    def _now_held(self) -> list[Any]:
+        """The parameters and modules that each module has."""
+        return list(chain.from_iterable(table.values() for table in self._tables))
+
+    def _now_trainable(self) -> list[bool]:
+        return list(map(_TRAINABLE, self.parameters.values()))
 
     def _in_groups(self) -> Iterable[Any]:
         return chain.from_iterable(group["params"] for group in self.optimizer.param_groups)
@@ -97,6 +107,10 @@ class Loop:
         )
 
 
+def _are_same(some: list[Any], others: list[Any]) -> bool:
+    return len(some) == len(others) and all(map(operator.is_, some, others))
+
+
 def rates(loop: Loop) -> list[float]:
     """The learning rate of each group."""
     return [float(group.get("lr", 1.0)) for group in loop.optimizer.param_groups]
@@ -104,7 +118,7 @@ def rates(loop: Loop) -> list[float]:
 
 def sampled(loop: Loop) -> bool:
     """Whether this step is one of those at which values are looked at."""
-    return loop.steps <= _EACH or loop.steps % _EACH == 0
+    return loop.steps <= ALL_LOOKED_AT or loop.steps % ALL_LOOKED_AT == 0
 
 
 def alive(kind: type) -> list[Any]:

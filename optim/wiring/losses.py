@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from optim.wiring.loop import sampled
 from optim.wiring.mistake import Check, Mistake
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class LossBelowBound(Check):
         self._times = 0
 
     def loss(self, loop: Loop, loss: Any) -> Iterator[Mistake]:
-        if not isinstance(loss, torch.Tensor) or loss.numel() != 1 or not sampled(loop):
+        if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
             return
         why = _why(loss.grad_fn)
         self._times = self._times + 1 if why and float(loss.detach()) < 0 else 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from optim.wiring.loop import Loop
 
-__all__ = ["Replicas"]
+__all__ = ["Replicas", "is_replicated"]
 
 _FIRST = (1, 2, 4, 8, 16, 32)  # steps that are compared; later every so many
 _EACH = 64
@@ -38,8 +38,6 @@ class Replicas(Check):
         self._waiting: dict[int, list[str]] = {}  # rank 0's own, by step, until the others' are there
 
     def after_step(self, loop: Loop) -> Iterator[Mistake]:
-        if not _is_replicated(loop.model):
-            return
         if loop.steps in _FIRST or loop.steps % _EACH == 0:
             sums = [p.detach().sum(dtype=torch.float64) for p in loop.parameters.values() if p.is_floating_point()]
             own, rank = list(map(repr, torch.stack(sums).tolist())), distributed.get_rank()
@@ -75,6 +73,7 @@ class Replicas(Check):
                 return
 
 
-def _is_replicated(model: Any) -> bool:
+def is_replicated(model: Any) -> bool:
+    """Whether other ranks have copies of a model."""
     ddp = torch.nn.parallel.DistributedDataParallel
     return isinstance(model, ddp) and distributed.is_initialized() and distributed.get_world_size() > 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+import torch
+
 __all__ = ["Version", "is_same", "local_part", "version"]
 
 Version = tuple["weakref.ref[Any]", int]
@@ -20,7 +22,8 @@ def version(tensor: Any) -> Version:
     >>> is_same(before, version(gradient)), is_same(before, version(gradient.mul_(2.0)))
     (True, False)
     """
-    return weakref.ref(tensor), local_part(tensor)._version  # noqa: SLF001 - torch documents it
+    local = tensor if type(tensor) is torch.Tensor else local_part(tensor)  # what a tensor lacks is looked for long
+    return weakref.ref(tensor), local._version  # noqa: SLF001 - torch documents it
 
 
 def is_same(before: Version | None, now: Version | None) -> bool:
