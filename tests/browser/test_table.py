@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from contextlib import contextmanager
 
@@ -241,6 +242,27 @@ def test_copy_and_csv_are_what_is_shown_in_full_precision(page):
     assert soon(page, lambda: "Copied 2 runs" in page.locator("section.table .note").first.inner_text())
     copied = page.evaluate("navigator.clipboard.readText()")
     assert [line.split("\t")[2] for line in copied.splitlines()] == ["lr", "0.001", "0.001"]
+
+
+def test_among_many_columns_one_is_looked_for(browser, tmp_path, screenshots):
+    parameters = {f"layer{k}.width": k for k in range(40)} | {"Dropout": 0.5}
+    for name in ("a", "b"):
+        with SummaryWriter(tmp_path / name) as writer:
+            writer.add_text("config", json.dumps(parameters))
+            writer.add_scalar("loss", 1.0, 0)
+    shot = screenshots / "table_many_columns.png"
+    with serving(tmp_path) as viewer, looking(browser, viewer, 2, shot) as page:
+        page.get_by_role("link", name="Table", exact=True).click()
+        page.get_by_text("Choose columns").click()
+        labels = page.locator(".boxes label:visible")
+        assert soon(page, lambda: labels.count() > len(parameters))
+        page.get_by_label("Find a column").fill("drop")
+        assert labels.all_inner_texts() == ["Dropout"]
+        labels.get_by_role("checkbox").check()
+        assert soon(page, lambda: "Dropout" in " ".join(heads(page)))
+        assert labels.all_inner_texts() == ["Dropout"]  # it is still looked for
+        page.get_by_label("Find a column").fill("")
+        assert labels.count() > len(parameters)
 
 
 def test_hostile_names_are_only_text(page):

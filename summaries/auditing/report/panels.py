@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from summaries.storage.names import by_number
+from summaries.storage.names import by_number, network_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -84,7 +84,11 @@ def panels(curves: Sequence[Curve], main: str = "", worst: str = "") -> list[Pan
         if not order or title in {panel.title for panel in made}:
             continue
         drawn = kind if len(order) > 1 else "lines"
-        chosen = tuple(sorted(order, key=order.__getitem__)[: None if drawn == "heat" else _MOST_LINES])
+        if drawn == "heat":
+            rows = list(order)
+            chosen = tuple(rows[at] for at in network_order([curves[row].tag for row in rows]))
+        else:
+            chosen = tuple(sorted(order, key=order.__getitem__)[:_MOST_LINES])
         further = (title, kind, roles) in _FURTHER
         made.append(Panel(title, drawn, chosen, _spread(curves[index] for index in chosen), further))
         shown.update(chosen)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summaries.storage.names import network_order
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,7 +43,7 @@ class Kind:
         key: its role, and for a slot of the optimizer, a slash and the slot.
         title: its name for people.
         log: whether its colors are logarithmic.
-        rows: the signal of each variable, in the order in which the run logged them first: that of the network.
+        rows: the signal of each variable, in the order of the network.
     """
 
     key: str
@@ -60,7 +62,8 @@ def kinds(signals: Signals) -> list[Kind]:
                 by_slot.setdefault(signal.meaning.slot, []).append(signal)
         for slot, rows in by_slot.items():
             key, told = (f"{role}/{slot}", f"Slot {slot}: {title}") if slot else (role, title)
-            found.append(Kind(key, told, log, tuple(rows)))
+            ordered = tuple(rows[at] for at in network_order([row.tag for row in rows]))
+            found.append(Kind(key, told, log, ordered))
     return found
 
 

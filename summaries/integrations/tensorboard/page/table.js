@@ -19,6 +19,7 @@ import { cellOf, groupRow, ownCell, refocus, rowOf } from "./table_rows.js";
 const CHUNK = 100; // rows are added while the reader scrolls
 const MOST_DRAWN = 2000; // runs in a plot
 const NAME = "name";
+const SEEN_AT_ONCE = 12; // boxes; among more, one is looked for by its name
 
 /** @type {(ledger: Ledger, chosen: Chosen, picked: Set<string>) => Promise<Page>} */
 export async function tablePage(ledger, chosen, picked) {
@@ -83,7 +84,9 @@ class Table {
     this.boxes = el("div", { class: "boxes" });
     // The form stays as it is while columns come: the next one may be half written.
     const form = adder(tags, (key, isShown) => this.show(key, isShown));
-    const chooser = el("div", { class: "chooser" }, form, this.boxes);
+    const label = { placeholder: "Find a column", "aria-label": "Find a column" };
+    this.finder = el("input", { type: "search", ...label, oninput: () => this.find() });
+    const chooser = el("div", { class: "chooser" }, form, this.finder, this.boxes);
     const columns = el("details", { class: "columns" }, el("summary", {}, "Choose columns"), chooser);
     const heading = el("h1", {}, "Runs as a table");
     const parts = [places("table"), heading, this.tools, columns, this.plots, this.box];
@@ -247,6 +250,16 @@ class Table {
   drawChooser() {
     const { parameters, state } = this;
     this.boxes.replaceChildren(...boxes(parameters, state.columns, (key, isShown) => this.show(key, isShown)));
+    this.finder.hidden = this.boxes.children.length <= SEEN_AT_ONCE;
+    this.find();
+  }
+
+  /** Leave the boxes whose columns have the text that is looked for in their names. */
+  find() {
+    const wanted = this.finder.value.toLowerCase();
+    for (const label of this.boxes.querySelectorAll("label")) {
+      label.hidden = !`${label.title} ${label.textContent}`.toLowerCase().includes(wanted);
+    }
   }
 
   /** @type {(key: string, isShown: boolean) => void} */

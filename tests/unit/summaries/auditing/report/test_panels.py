@@ -35,12 +35,17 @@ def test_order_and_company():
     assert [panel.further for panel in panels(curves)] == [False, False, True]
 
 
-def test_layers_are_in_counting_order():
-    names = [f"layer_{i}/w" for i in (10, 2, 1, 0)]
-    curves = [curve(name, "gradient_norm", FLAT, name) for name in names]
-    assert titles(curves) == [
-        ("Gradient norm of each variable", "heat", ["layer_0/w", "layer_1/w", "layer_2/w", "layer_10/w"])
-    ]
+@pytest.mark.parametrize(
+    ("logged", "shown"),
+    [
+        (["stem/w", "layer_0/w", "layer_10/w", "head/w"], ["stem/w", "layer_0/w", "layer_10/w", "head/w"]),
+        (["layer_0/w", "layer_1/w", "layer_10/w", "layer_2/w"], ["layer_0/w", "layer_1/w", "layer_2/w", "layer_10/w"]),
+    ],
+    ids=["as the run has them", "by their numbers, if they came by the alphabet"],
+)
+def test_layers_are_in_the_order_of_the_network(logged, shown):
+    curves = [curve(name, "gradient_norm", FLAT, name) for name in logged]
+    assert titles(curves) == [("Gradient norm of each variable", "heat", shown)]
 
 
 def test_one_variable_is_a_line():
