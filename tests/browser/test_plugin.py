@@ -12,7 +12,7 @@ from browser.dashboard import TIMEOUT, box_of, serve
 from browser.plugin_page import LOOKS, SIZES, PluginPage, colors, lightness
 from browser.plugin_runs import LAYERS, SPIKE, STEPS, log_run, log_steps
 
-from summaries import SummaryWriter, clip_advice
+from summaries import SummaryWriter, clip_advice, read_run
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 NOT_UTF8 = os.fsdecode(b"caf\xe9 100%&?#")
@@ -194,7 +194,7 @@ def test_the_strip_brushes(plugin):
     assert plugin.until(lambda: box_of(frame.locator(".brush .window"))["width"] > 3 * width)
 
 
-def test_two_runs_beside_one_another(plugin):
+def test_two_runs_beside_one_another(plugin, logdir):
     frame = read(plugin, plugin.open())
     for name in ("fine", "sweep/diverges"):
         frame.get_by_role("checkbox", name=f"Pick {name}", exact=True).check()
@@ -207,6 +207,9 @@ def test_two_runs_beside_one_another(plugin):
     light = lightness(ratios)
     frame.locator("#theme").click()
     assert plugin.until(lambda: lightness(ratios) < 0.6 * light)  # where both are equal, it has the color of the page
+    ends = [read_run(logdir / name).scalars["train/loss"].value[-1] for name in ("fine", "sweep/diverges")]
+    told = frame.locator(".title .note").inner_text()
+    assert [*map(float, re.findall("ends at train/loss ([-.e0-9]+)", told))] == pytest.approx(ends, 1e-2)
     frame.get_by_role("link", name="Swap").click()
     assert plugin.until(lambda: plugin.evaluate("location.hash").startswith("#/pair/sweep%2Fdiverges"))
 

@@ -2,7 +2,7 @@
 
 import { colorBar, el, sign } from "../../../auditing/report/page/elements.js";
 import { shadeBar } from "../../../auditing/report/page/heatmap.js";
-import { shortened } from "../../../auditing/report/page/names.js";
+import { isolated, shortened } from "../../../auditing/report/page/names.js";
 import { counted, number } from "../../../auditing/report/page/numbers.js";
 import { verdict } from "../../../auditing/report/page/rows.js";
 import { SEQUENTIAL, shades } from "../../../auditing/report/page/shades.js";
@@ -96,7 +96,13 @@ function heading(row, other) {
       el("a", { href: swapped }, "Swap"),
     ),
     el("h1", { class: "pair" }, name(row), el("span", { class: "and" }, "beside"), name(other)),
+    el("p", { class: "note" }, row.loss !== null && other.loss !== null ? `${ending(row)}, ${ending(other)}` : ""),
   );
+}
+
+/** @type {(run: RunRow) => string} */
+function ending({ name, main, loss }) {
+  return `${isolated(shortened(name, 48))} ends at ${isolated(main)} ${number(Number(loss))}`;
 }
 
 /** @type {(kind: string, name: string, content: HTMLElement, bar: HTMLElement) => HTMLElement} */
