@@ -60,17 +60,15 @@ class Loop:
         return self._optimizer()
 
     def look(self, *, anew: bool = False) -> None:
-        """Look whether groups have changed, or modules and parameters, and at all of them if so, or if `anew`.
+        """Look whether anything has changed, and at all of it if so, or if `anew`.
 
-        At a step that is not sampled, only at the groups.
+        At a step that is not sampled, what modules have is not looked at: there are many of them.
         """
         self.changed: bool = (
             anew
             or not _are_same(self._grouped, list(self._in_groups()))
-            or (
-                sampled(self)
-                and not (_are_same(self._held, self._now_held()) and self._trainable == self._now_trainable())
-            )
+            or self._trainable != self._now_trainable()
+            or (sampled(self) and not _are_same(self._held, self._now_held()))
         )
         if not self.changed:
             return
