@@ -59,7 +59,7 @@ def compiled(logdir, attach_first, hook=True, idle=False):
     model = torch.compile(p.model, backend=keep, fullgraph=True)
     if hook and not attach_first:
         attached = attach(optimizer, logdir, model)
-    for _ in range(5):
+    for _ in range(20):  # after 16, fewer parameters are watched
         optimizer.zero_grad()
         p.loss(model).backward()
         optimizer.step()
@@ -154,6 +154,26 @@ def test_a_mistake_is_told_once_and_read_back(tmp_path):
     assert told == f"step {step}: {text} [GL701]"
     assert (finding.code, finding.name, finding.message) == ("GL701", "not-in-optimizer", text)
     assert list(read_run(tmp_path).texts["wiring/not-in-optimizer/text_summary"]) == [text]
+
+
+def test_mistakes_that_begin_late(logdir):
+    """After the first 16 steps, few parameters are watched, and modules are looked at in each 16th step."""
+    p = program("flat")
+    optimizer = torch.optim.SGD(p.parameters(), 0.01)
+    hook = attach(optimizer, logdir, p.model, every_n_steps=100)
+    told = {}
+    for step in range(1, 61):
+        if step == 21:
+            p.model.body.append(torch.nn.Linear(32, 32))
+        if step < 41:
+            p.model.zero_grad()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            p.loss().backward()
+            optimizer.step()
+        told |= {str(warning.message)[-6:-1]: step for warning in caught}
+    hook.remove()
+    assert told == {"GL701": 33, "GL712": 42}
 
 
 def test_before_the_first_step():
