@@ -1,9 +1,12 @@
 """JSON lines: points as objects, and objects with several tags."""
 
 import json
+from itertools import chain
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from summaries import SummaryWriter, read_logdir
 from summaries.tools.formats import json_lines
@@ -92,3 +95,32 @@ def test_a_step_that_is_none_names_its_line(tmp_path):
     (tmp_path / "x.jsonl").write_text('{"step": 1, "a": 1, "b": 2}\n\n{"step": 1.5, "a": 1, "b": 2}\n')
     with pytest.raises(ValueError, match=r"x\.jsonl, line 3: a step must be an integer of 64 bits, got 1\.5$"):
         read(tmp_path / "x.jsonl")
+
+
+LINES = [
+    '{"step": 1, "a": 2.5}', '{"step": 2, "a": null}', '{"step": 3, "tag": "a", "value": 1}', '{"step": 4, "t": "}{"}',
+    '{"step": 5, "a": 1} ', '{"step": 6, "a": [{"b": 1}', '{"c": 2}]}', '{"step": 7, "a": 1}, {"step": 8, "a": 4}',
+    '{"step": 9, "a": [1', "2]}", '{"step": 10}', '{"step": 11, "a": 1},', '{"a": 1}',
+    '{"run": "b", "step": 1, "a": 1}', "  ",
+]  # fmt: skip
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=st.lists(st.sampled_from(LINES), min_size=1, max_size=6))
+def test_each_line_is_read_as_if_it_were_alone(tmp_path, lines):
+    """Also where two that are wrong would be right together."""
+
+    def read_text(text):
+        path = tmp_path / "x.jsonl"
+        path.write_text(text, encoding="utf-8")
+        try:
+            return sorted(read(path)[0], key=lambda row: row[:3])
+        except ValueError:
+            return "an error"
+
+    alone = [read_text(line + "\n") for line in lines]
+    together = read_text("\n".join(lines))
+    if "an error" in alone:
+        assert together == "an error"
+    else:
+        np.testing.assert_equal(together, sorted(chain.from_iterable(alone), key=lambda row: row[:3]))
