@@ -26,7 +26,9 @@ PLUGIN := tests/browser/test_plugin.py tests/browser/test_plugin_labelled.py
 # torch comes first, and by pip: in the build that pip is set up for, which may be the small one without CUDA.
 UV := .venv-uv/bin/uv
 MADE_FROM := pyproject.toml constraints.txt $(UV)
-NEW = $(PYTHON) -m venv --clear $(@D)
+NEW = @if [ -e $(@D)/pyvenv.cfg ] && [ ! -e $(@D)/.made ] && [ ! -e $@ ]; then \
+	    echo "$(@D) is not of make's making, and would be replaced: move it away, or choose another by VENV=…" >&2; exit 1; \
+	fi; set -x; $(PYTHON) -m venv --clear $(@D) && touch $(@D)/.made
 INSTALL = $(UV) pip install --quiet --python $(@D)/bin/python
 INTO = $(INSTALL) --constraint constraints.txt --build-constraint constraints.txt
 TORCH = $(@D)/bin/python -m pip install --quiet torch==2.13.0

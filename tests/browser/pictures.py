@@ -43,7 +43,8 @@ def figures(logdir):
     clipped, unclipped = (f"{right[name]} of {TEST_DIGITS} test digits" for name in RUNS)
     return (
         f"In the pictures, the clipped network reads {clipped}, the unclipped one {unclipped}.\n"
-        f"The norm of the unclipped gradient is about {usual:.2g} over the first ten steps and {most:.3g} at most.\n"
+        f"The norm of the unclipped gradient has a median of {usual:.2g} in the first ten steps, "
+        f"and is {most:.3g} at most.\n"
     )
 
 

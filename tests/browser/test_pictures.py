@@ -14,7 +14,7 @@ def test_the_figures_are_those_of_the_files(tmp_path):
             writer.add_scalar("test/accuracy", accuracy, 3)
     assert pictures.figures(tmp_path) == (
         "In the pictures, the clipped network reads 356 of 360 test digits, the unclipped one 33 of 360 test digits.\n"
-        "The norm of the unclipped gradient is about 2.6 over the first ten steps and 457 at most.\n"
+        "The norm of the unclipped gradient has a median of 2.6 in the first ten steps, and is 457 at most.\n"
     )
 
 
