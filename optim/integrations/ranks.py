@@ -102,10 +102,14 @@ class Logging:
         if observation.detailed and getattr(loss, "is_cuda", False) and not hasattr(loss, "full_tensor"):
             loss = numbers_of([loss.detach().reshape(())]) if loss.numel() == 1 else loss
         self._unlogged.append((observation, loss))
-        self._log_first(at_most=_MOST_UNLOGGED)
+        self.log_arrived()
         if self._unlogged and self._at_exit is None:
             self._at_exit = _calling(self)
             atexit.register(self._at_exit)
+
+    def log_arrived(self) -> None:
+        """Log what has waited for its numbers, if they have come."""
+        self._log_first(at_most=_MOST_UNLOGGED)
 
     def _log_first(self, *, at_most: int) -> None:
         """Log the steps whose numbers are there, in their order; wait for the first ones until so many are left."""

@@ -306,6 +306,7 @@ class GradientHook:
         """Log the step, if one was being made; with its updates if it has been made."""
         (made, self._made), (moving, self._moving) = (self._made, None), (self._moving, None)
         if made is None:
+            self.logging.log_arrived()
             return
         observed, loss = made
         if moving is not None and moved:

@@ -91,6 +91,10 @@ def test_the_same_is_logged(tmp_path, device, monkeypatch, optimizer, clips):
         np.testing.assert_allclose(later[tag].value, now[tag].value, rtol=1e-5, atol=1e-12, err_msg=tag)
 
 
+def test_a_step_is_logged_when_its_numbers_come_and_not_with_the_next_one(logdir, device):
+    assert train(logdir, device, clips=False, every_n_steps=4) == [None] * 4 + [4] * 4 + [8] * 4
+
+
 def test_steps_are_not_kept_without_end(logdir, device):
     device.lag = 1000
     assert train(logdir, device) == [None] * 8 + list(range(1, STEPS - 7))
