@@ -143,6 +143,7 @@ class GradientHook:
         self._origin = ""  # "clip" if it was made before a clipping, "late" if of gradients that a step had used, or ""
         self._takes: float | None = None  # the bound of a clipping whose own norm is enough
         self._left = Leftover(selected)  # after the last clipping, `observe` or step
+        self._passed = 0  # steps since the last one that was observed
         self._warned: set[str] = set()
         self._handles = [
             optimizer.register_step_pre_hook(self._before_step),
@@ -300,7 +301,8 @@ class GradientHook:
             return  # GradScaler has a fused optimizer skip this step itself
         self._count += 1
         if observed is not None:
-            self._made = observed, _mean(losses)
+            self._made = observed._replace(unseen=self._passed), _mean(losses)
+            self._passed = 0
 
     def _finish(self, *, moved: bool = False) -> None:
         """Log the step, if one was being made; with its updates if it has been made."""
@@ -317,6 +319,7 @@ class GradientHook:
     def _unseen(self, optimizer: Any) -> Observation | None:
         """Of gradients that nobody has clipped, or that somebody has without being noticed."""
         if not self._is_needed():
+            self._passed += 1
             return None
         scale = getattr(optimizer, "grad_scale", None)  # a fused optimizer has it from GradScaler
         observed = self._measured(None, 1.0 if scale is None else scale)

@@ -125,6 +125,10 @@ class Telemetry:
             self._clipped.written()
             self._written = report.step, now
 
+    def pass_over(self, steps: int) -> None:
+        """So many steps were neither due nor clipped."""
+        self._clipped.add_unclipped(steps)
+
     def add_loss(self, report: StepReport) -> None:
         """Log the loss of a skipped step, if it is due."""
         if report.loss is not None and self.writer is not None and self.is_due(report.step):
@@ -219,6 +223,10 @@ class _ClippedShare:
         self._last.append(clipped)
         self._steps += 1
         self._clipped += clipped
+
+    def add_unclipped(self, steps: int) -> None:
+        self._last.extend([False] * min(steps, _STEPS_OF_A_SHARE))
+        self._steps += steps
 
     def written(self) -> None:
         self._steps = self._clipped = 0

@@ -83,6 +83,7 @@ class Observation(NamedTuple):
         histograms: (kind, name, array) for each, if they are due: they may be made when they are asked for.
         clipping: as in `StepReport`.
         skipped: whether the step changed nothing, as far as is known: its gradients were not measured.
+        unseen: how many steps came before it that were not observed, as they were neither due nor clipped.
     """
 
     step: int
@@ -94,6 +95,7 @@ class Observation(NamedTuple):
     histograms: Iterable[tuple[str, str, NDArray[Any]]]
     clipping: Mapping[str, float] = {}
     skipped: bool = False
+    unseen: int = 0
 
     @property
     def has_arrived(self) -> bool:

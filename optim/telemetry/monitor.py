@@ -228,6 +228,7 @@ class GradientMonitor:
         fetched = None if loss is None or not observation.detailed else _number("loss", loss)  # fetching takes time
         report = observation.report(fetched)
         names = _names(observation.measured)
+        self._telemetry.pass_over(observation.unseen)
         self._telemetry.observe(report, names)
         if observation.skipped:
             self._telemetry.add_loss(report)

@@ -107,6 +107,16 @@ def test_a_clipping_after_the_step_shifts_nothing(loop, before, to_none):
     assert ("gradients/clip_norm" in tags) == before
 
 
+def test_the_share_is_of_all_steps_though_some_are_neither_due_nor_clipped(logdir):
+    loop = Loop(logdir, every_n_steps=4)
+    for number in range(1, 9):
+        loop.backward()
+        if number % 4 == 0:
+            loop.clip(1e-6)
+        loop.step()
+    assert loop.logged()[2]["gradients/clipped_fraction"] == [1 / 4, 2 / 8]
+
+
 def test_gradients_changed_after_clipping_are_logged_as_before_it(loop):
     loop.backward()
     wanted = loop.norm()
