@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 __all__ = [
     "as_path",
@@ -22,7 +22,6 @@ __all__ = [
     "is_event_file",
     "is_remote",
     "join",
-    "network_order",
     "not_before",
     "part_name",
     "relative",
@@ -104,20 +103,6 @@ def by_number(name: str) -> list[tuple[float, str]]:
     ['run', 'run/a.9', 'run/a.10']
     """
     return [(_value(part) if index % 2 else -1, part) for index, part in enumerate(_NUMBER.split(name))]
-
-
-def network_order(names: Sequence[str]) -> list[int]:
-    """The places of a run's variables in the order of the network: as they came, unless they came by the alphabet.
-
-    Trees of JAX are sorted by letters, which says nothing of the network: then numbers in the names count.
-
-    >>> network_order(["0.weight", "0.bias", "10.weight"])
-    [0, 1, 2]
-    >>> network_order(["layer_0", "layer_1", "layer_10", "layer_2"])
-    [0, 1, 3, 2]
-    """
-    places = range(len(names))
-    return sorted(places, key=lambda at: by_number(names[at])) if list(names) == sorted(names) else list(places)
 
 
 def _value(number: str) -> float:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from summaries.storage.names import by_number, network_order
+from summaries.auditing.signals.tags import network_order
+from summaries.storage.names import by_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 from summaries.auditing.signals.loggers import logger_of
 from summaries.auditing.signals.loss_names import LOSS_ROLES, VALIDATION, context, is_criterion, loss_role, words
 from summaries.auditing.signals.roles import WORD_ROLES, is_on_another_axis, role_by_words
+from summaries.storage.names import by_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from summaries.auditing.signals.loggers import Logger
 
-__all__ = ["PATTERNS", "ROLES", "Meaning", "TagTable", "is_validation", "table_of"]
+__all__ = ["PATTERNS", "ROLES", "Meaning", "TagTable", "is_validation", "network_order", "table_of"]
 
 _ANY = r"(?:.*[/_.: -])?"  # any prefix that ends with a separator
 _VARIABLE = r"(?P<variable>.+)"
@@ -233,3 +234,17 @@ def _meaning(role: str, match: re.Match[str]) -> Meaning:
     groups = match.groupdict()
     variable = groups.get("variable") or (match[0] if role in _PER_VARIABLE else "")  # else all would be one variable
     return Meaning(role, variable, groups.get("slot") or "")
+
+
+def network_order(names: Sequence[str]) -> list[int]:
+    """The places of a run's variables in the order of the network: as they came, unless they came by the alphabet.
+
+    Trees of JAX are sorted by letters, which says nothing of the network: then numbers in the names count.
+
+    >>> network_order(["0.weight", "0.bias", "10.weight"])
+    [0, 1, 2]
+    >>> network_order(["layer_0", "layer_1", "layer_10", "layer_2"])
+    [0, 1, 3, 2]
+    """
+    places = range(len(names))
+    return sorted(places, key=lambda at: by_number(names[at])) if list(names) == sorted(names) else list(places)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.storage.names import network_order
+from summaries.auditing.signals.tags import network_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
