@@ -79,7 +79,7 @@ class Terminal:
                     cut -= 1
                     text = data[:cut]
             self._rest = data[cut:]
-            self._take(text.decode())
+            self._take(text.decode(errors="replace"))  # a signal may end a write amid a character
             return bool(data)
         return False
 
