@@ -58,9 +58,7 @@ class Clipping(Check):
             message = "gradients are clipped after the step that uses them, so that no step is clipped"
             yield Mistake("GL721", message)
         if self._sure("scaled", not _ITS_SHARE * self._scale <= self._bound < math.inf):
-            message = (
-                f"gradients are clipped while they are {self._scale:,.0f} times as large as they are, by GradScaler"
-            )
+            message = f"gradients are clipped while GradScaler has them {self._scale:,.0f} times as large"
             yield Mistake("GL722", f"{message}: call scaler.unscale_(optimizer) before")
         if self._sure("nothing", not self._since & {"clipped", "late"}):
             message = "the loop clips a list of parameters none of which has a gradient: it clips nothing"
