@@ -26,6 +26,7 @@ __all__ = [
     "Media",
     "Numbering",
     "PointBatch",
+    "Texts",
     "by_run",
     "integers",
     "is_missing",
@@ -143,6 +144,10 @@ def mapping(value: object, left_out: LeftOut) -> dict[str, Any]:
     return {}
 
 
+class Texts(list[str]):
+    """Cells of a table that are all text, so that none need be asked what it is."""
+
+
 class Numbering:
     """Names → numbers in order of first appearance.
 
@@ -198,7 +203,7 @@ def numbers(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """
     if isinstance(cells, np.ndarray):
         return cells.astype(np.float64), np.zeros(len(cells), np.bool_)
-    whole = [np.nan if cell is None else cell for cell in cells]
+    whole = cells if isinstance(cells, Texts) else [np.nan if cell is None else cell for cell in cells]
     try:
         return np.fromiter(map(float, whole), np.float64, len(whole)), np.zeros(len(whole), np.bool_)  # type: ignore[arg-type]
     except (ValueError, TypeError, OverflowError):
@@ -242,7 +247,7 @@ def integers(cells: Cells, where: Callable[[int], str]) -> NDArray[np.int64]:
             return cells.astype(np.int64)
         cells = cells.tolist()
     try:
-        if {str, int, bool}.issuperset(map(type, cells)):
+        if isinstance(cells, Texts) or {str, int, bool}.issuperset(map(type, cells)):
             return np.fromiter(map(int, cells), np.int64, len(cells))
     except (ValueError, TypeError, OverflowError):
         pass

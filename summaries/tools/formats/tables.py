@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.tools.formats.points import Numbering, PointBatch, by_run, integers, is_missing, numbers
+from summaries.tools.formats.points import Numbering, PointBatch, Texts, by_run, integers, is_missing, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -127,6 +127,6 @@ class TableReader:
 
 def _texts(cells: Cells) -> Sequence[str]:
     """The texts of cells."""
-    if {str}.issuperset(map(type, cells)):
-        return cells  # type: ignore[return-value]  # they are
+    if isinstance(cells, Texts):
+        return cells
     return ["" if cell is None else str(cell) for cell in cells]
