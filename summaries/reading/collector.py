@@ -140,7 +140,7 @@ class Collector:
     def _take_values(self, index: Index) -> None:
         values, growth = index.values, self.files[-1].size / max(index.end, 1)
         self.points.add(values, len(self._reader.tags.names), growth, lasts=index.lasts)
-        if values["kind"].max() > KIND_SCALAR:
+        if index.places:
             self.locations.append(self._locations(values[values["kind"] > KIND_SCALAR]))
 
     def _locations(self, values: NDArray[np.void]) -> NDArray[np.void]:

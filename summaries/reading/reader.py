@@ -158,7 +158,7 @@ class ScannedReader(Reader):
         end = opened.read_into(base, buffer.data)
         while end:
             status = self._scanner.scan(buffer, end, base, rows)
-            pos, records, values, _ = cursor.tolist()
+            pos, records, values, *_ = cursor.tolist()
             if status == state.FULL and rows.make_room():
                 continue
             stuck = status == state.FULL and not values and not 0 < len(rows.events) == records

@@ -55,6 +55,7 @@ class Index(NamedTuple):
         events: EVENT[n], n = records; n = 0 where only values are asked for; valid as long.
         values: VALUE[k], in the order of the events.
         sound: the data to write instead of the record's, for events whose tags are not text; by event.
+        places: how many of the values are no scalars, so that the row says where it lies.
         others: the events that carry something other than a summary. A session's start ends the stretch.
         lasts: whether `values` are valid for a stretch longer than `events` and the buffer.
     """
@@ -66,6 +67,7 @@ class Index(NamedTuple):
     events: NDArray[np.void]
     values: NDArray[np.void]
     sound: Mapping[int, bytes]
+    places: int
     others: Sequence[Other]
     lasts: bool
 
@@ -132,7 +134,8 @@ class Rows:
         lasting: whether many values are to be valid until the next stretch but one is read.
 
     Attributes:
-        cursor: int64[4]: what was read of the buffer, in bytes; the records and the values so far; the previous tag.
+        cursor: int64[5]: what was read of the buffer, in bytes; the records and the values so far; the previous tag;
+            those of the values that are no scalars.
         tags, events, values: the same.
         faults: the faults of the records so far.
 
@@ -148,7 +151,7 @@ class Rows:
         self, tags: Tags, events: NDArray[np.void], values: NDArray[np.void], *, lasting: bool = False
     ) -> None:
         self.tags = tags
-        self.cursor: NDArray[np.int64] = np.zeros(4, np.int64)
+        self.cursor: NDArray[np.int64] = np.zeros(5, np.int64)
         self.events = events
         self.values: NDArray[np.void] = values
         self._lasting = lasting
@@ -159,11 +162,11 @@ class Rows:
 
     def taken(self, buffer: NDArray[np.uint8], base: int) -> Index:
         """The rows so far."""
-        pos, records, values, _ = self.cursor.tolist()
+        pos, records, values, _, places = self.cursor.tolist()
         rows = self.events[:records], self.values[:values]
         lasts = self._lasting and values >= _MANY_VALUES
-        index = Index(buffer, base, base + pos, records, *rows, self._sound, self._others, lasts)
-        self.cursor[1:3] = 0
+        index = Index(buffer, base, base + pos, records, *rows, self._sound, places, self._others, lasts)
+        self.cursor[[1, 2, 4]] = 0
         self._sound, self._others = {}, []
         if lasts:
             self.values, self._spare = np.zeros_like(self.values) if self._spare is None else self._spare, self.values
@@ -182,7 +185,7 @@ class Rows:
             Whether the stretch should end here: another record may not fit, or a session starts.
         """
         stop = start + HEADER_BYTES + len(data) + FOOTER_BYTES
-        _, own, first, _ = self.cursor.tolist()
+        _, own, first, *_ = self.cursor.tolist()
         event, faults = decode_event(data, offset, number)
         self.faults += faults
         step, wall_time, what, last = 0, 0.0, layout.LOST, first
@@ -242,6 +245,7 @@ class Rows:
                 spans = spans or value_spans(data, len(values))
                 start, length = spans[i]
                 number = float(offset + HEADER_BYTES + start)
+                self.cursor[4] += 1
             if at == len(self.values):
                 self.values = np.concatenate((self.values, np.zeros_like(self.values)))
             self.values[at] = number, step, wall_time, own, tag, length, kind, described

@@ -168,7 +168,7 @@ def _values(buffer: Any, base: Any, event: Any, cursor: Any, tags: Any, values: 
     """Store the values of one Event in rows from cursor[2] on; return MORE if done, UNUSUAL or FULL."""
     _, wall_time, step, start, stop = event
     at, stack = scratch.at, scratch.stack
-    count, previous = cursor[2], cursor[3]
+    count, previous, places = cursor[2], cursor[3], cursor[4]
     while start < stop:
         if load_u8(buffer, start) != 0x0A:
             return UNUSUAL
@@ -208,9 +208,10 @@ def _values(buffer: Any, base: Any, event: Any, cursor: Any, tags: Any, values: 
         length = np.int64(0)
         if kind > layout.KIND_SCALAR:
             value, length = np.float64(base + first), last - first
+            places += 1
         _set_value(values[count], value, step, wall_time, cursor[1], tag, length, kind, described)
         count += 1
-    cursor[2], cursor[3] = count, previous
+    cursor[2], cursor[3], cursor[4] = count, previous, places
     return MORE
 
 
@@ -261,7 +262,8 @@ def scan(words: Any) -> Any:
             base: the file offset of buffer[0].
             count: the number of tags.
             buffer: uint8[m].
-            cursor: int64[4]: position in the buffer, records, values, previous tag; advanced.
+            cursor: int64[5]: position in the buffer, records, values, previous tag, values that are no scalars;
+                advanced.
             length_crcs: uint32[65536]: the stored checksum of each short length.
             tags: a TagTable.
             events: EVENT[n], filled from cursor[1] on; n = 0 if only values are asked for.
