@@ -186,7 +186,7 @@ def _to_runs(
         written = write_runs(read(local, left_out), directory, double=double_precision)
     notes = left_out.notes()
     if written.media:
-        notes.append(f"pictures, texts and histograms: {written.media}")
+        notes.append(f"pictures, texts and histograms: {written.media} kept")
     if written.timeless:
         notes.append(f"{counted(written.timeless, 'point')} had no time, and got that of the conversion")
     if written.rounded:

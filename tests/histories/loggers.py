@@ -32,23 +32,23 @@ LOGGERS = {
         f"{POINTS}, times, configuration, group, pictures, histograms",
         "texts, tables, other media, traces, alerts, statistics of the system; digits of integers beyond 2⁵³",
         ("values of 'text' that are no numbers: 5 left out", "values of 'tab', a trackio.table: 1 left out",
-         "settings of Trackio's own: 2 left out", "pictures, texts and histograms: 2"),
+         "settings of Trackio's own: 2 left out", "pictures, texts and histograms: 2 kept"),
     ),
     "swanlab": Logger(
         "SwanLab, offline and local", "swanlab", "0.10.3", "swanlab",
         f"{POINTS}, times, configuration, description, pictures, texts",
-        "other media, the console's output", ("pictures, texts and histograms: 2",),
+        "other media, the console's output", ("pictures, texts and histograms: 2 kept",),
     ),
     "clearml": Logger(
         "ClearML, offline", "clearml", "2.1.12", "clearml",
         f"{POINTS}, times, configuration, comment, pictures, single values at step 0",
         "plots, the console's output; NaN and infinities, which ClearML itself stores as 0",
-        ("events of the type plot: 1 left out", "pictures, texts and histograms: 1"),
+        ("events of the type plot: 1 left out", "pictures, texts and histograms: 1 kept"),
     ),
     "comet_ml": Logger(
         "Comet, offline", "comet_ml", "3.58.8", "comet",
         f"{POINTS}, times, configuration, notes, pictures, texts", "epochs, histograms, other files",
-        ("files of the type histogram3d: 1 left out", "pictures, texts and histograms: 2"),
+        ("files of the type histogram3d: 1 left out", "pictures, texts and histograms: 2 kept"),
     ),
     "lightning": Logger(
         "Lightning's CSVLogger", "lightning", "2.6.6", "csv", f"{POINTS}, `hparams.yaml`", "times, which it has not",

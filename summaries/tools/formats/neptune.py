@@ -5,13 +5,15 @@
     histogram_value
 
 Of the types, float_series are points, histogram_series histograms, string_series texts; float, int, string, bool,
-datetime and string_set are configuration.
+datetime and string_set are configuration. Neptune's own settings are in `sys/`, the user's usually in `parameters/`.
 
 References: https://github.com/neptune-ai/neptune-exporter
 """
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +28,7 @@ from summaries.tools.formats.parquet_file import opened_parquet
 from summaries.tools.formats.points import STEPS, Facts, Media, PointBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import pyarrow as pa
 
@@ -40,6 +42,8 @@ _COLUMNS = ("run_id", "attribute_path", "attribute_type", "step", "timestamp", "
 _FACTS = {"float": "float_value", "int": "int_value", "string": "string_value", "bool": "bool_value"}
 _WORDS = {"datetime": "datetime_value", "string_set": "string_set_value"}  # which become text
 _NAME = "sys/name"
+_OF_USERS = {"sys/description", "sys/tags", "sys/group_tags"}  # what they say in Neptune's folder
+_PART = re.compile(r"(.*_part_)\d+\.parquet")
 _UNFINISHED = "files *.parquet.tmp, which the exporter did not finish"
 _PROJECT = "project_id"
 _MEDIA = ["attribute_path", "string_value", "histogram_value"]
@@ -89,6 +93,7 @@ def read_neptune(path: str, left_out: LeftOut) -> Iterator[Item]:
         left_out[_UNFINISHED] += sum(name.endswith(".parquet.tmp") for _, _, names in unfinished for name in names)
     else:
         is_whole(path)
+        left_out["files beside it with other parts of the same"] += _other_parts(path)
     for file in files:
         for table in _tables(file):
             for project, run_id, rows in _runs(table):
@@ -165,7 +170,22 @@ def _items(run: str, table: pa.Table, left_out: LeftOut) -> Iterator[Item]:
             facts |= {name: value if isinstance(value, (bool, str)) else _fact(value) for name, value in stated}
         else:
             yield from _media(run, kind, rows, left_out)
-    yield Facts(run, facts, {})
+    yield Facts(run, _settings(facts, left_out), {})
+
+
+def _settings(facts: Mapping[str, Value], left_out: LeftOut) -> dict[str, Value]:
+    """The user's settings, under the names that other loggers give them."""
+    stated = {name: value for name, value in facts.items() if not name.startswith("sys/") or name in _OF_USERS}
+    left_out["settings of Neptune's own"] += len(facts) - len(stated)
+    short = {name: name.removeprefix("parameters/") for name in stated}
+    return {name if short[name] in stated else short[name]: value for name, value in stated.items()}
+
+
+def _other_parts(file: str) -> int:
+    if not (part := _PART.fullmatch(os.path.basename(file))):
+        return 0
+    parts = filter(None, map(_PART.fullmatch, os.listdir(os.path.dirname(file) or ".")))
+    return [other[1] for other in parts].count(part[1]) - 1
 
 
 def _fact(value: Any) -> Value:

@@ -133,6 +133,37 @@ def test_a_damaged_part_of_a_neptune_export_is_left_out_whole(tmp_path):
     assert left_out["files *.parquet.tmp, which the exporter did not finish"] == 1
 
 
+def test_settings_of_a_neptune_run_have_the_names_that_other_loggers_give_them(tmp_path):
+    names = ["parameters/lr", "parameters/seed", "seed", "model/parameters/width", "sys/id", "sys/owner", "sys/tags"]
+    pd.DataFrame({
+        "project_id": "lab/a", "run_id": "r", "attribute_path": names, "attribute_type": "float", "step": None,
+        "timestamp": pd.to_datetime([None] * len(names), unit="s", utc=True), "float_value": np.arange(len(names)) / 8,
+    }).to_parquet(tmp_path / "r_part_0.parquet")  # fmt: skip
+    left_out = LeftOut()
+    (facts,) = read_neptune(str(tmp_path), left_out)
+    assert facts.hyperparameters == {
+        "lr": 0, "parameters/seed": 0.125, "seed": 0.25, "model/parameters/width": 0.375, "sys/tags": 0.75,
+    }  # fmt: skip
+    assert left_out.notes() == ["settings of Neptune's own: 2 left out"]
+
+
+def test_one_part_of_a_neptune_export_says_that_there_are_others(tmp_path):
+    part = pd.DataFrame({
+        "project_id": "p", "run_id": "RUN-1", "attribute_path": "loss", "attribute_type": "float_series",
+        "step": [1.0], "timestamp": pd.to_datetime(1_700_000_000, unit="s", utc=True), "float_value": [0.5],
+    })  # fmt: skip
+    for name in ("RUN-1_part_0", "RUN-1_part_1", "RUN-1_part_12", "RUN-11_part_0", "whole"):
+        part.to_parquet(tmp_path / f"{name}.parquet")
+    said = {}
+    for name in ("RUN-1_part_1", "RUN-11_part_0", "whole"):
+        left_out = LeftOut()
+        list(read_neptune(str(tmp_path / f"{name}.parquet"), left_out))
+        said[name] = left_out.notes()
+    assert said == {
+        "RUN-1_part_1": ["files beside it with other parts of the same: 2 left out"], "RUN-11_part_0": [], "whole": [],
+    }  # fmt: skip
+
+
 def test_what_a_neptune_run_lacks_is_no_text(tmp_path):
     """The exporter writes a null for each attribute of the other runs, perhaps of another type than the run's own."""
     pd.DataFrame({
