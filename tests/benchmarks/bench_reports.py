@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MOST_SHARE = 0.05  # what a report may add to a step
+MOST_SHARE_OF_MATRICES = 0.02  # of optimizers that multiply matrices, whose steps are longer
 SECONDS = 3.0  # for each optimizer and model
 ROWS = 40  # of a matrix: layer-wise optimizers look at matrices
 
@@ -42,6 +43,9 @@ OPTIMIZERS: dict[str, Callable[[], optim.Optimizer]] = {
     "Adafactor": optim.AdafactorOptimizer,
     "Prodigy": optim.ProdigyOptimizer,
 }
+WIDTH = sized(512, 64)
+MATRICES = [(WIDTH, WIDTH)] * 8
+OF_MATRICES: dict[str, Callable[[], optim.Optimizer]] = {"Muon": optim.MuonOptimizer, "SOAP": optim.SoapOptimizer}
 
 
 def figures() -> Iterator[Figure]:
@@ -50,14 +54,17 @@ def figures() -> Iterator[Figure]:
     logging.getLogger("optim").setLevel(logging.ERROR)  # what is compiled is told
     for model, shapes in MODELS.items():
         for name, make in OPTIMIZERS.items():
-            without, with_one = costs(make(), shapes)
-            yield Figure(
-                f"a report of {name}, {model}",
-                "% of a step",
-                100 * (with_one / without - 1),
-                wanted=f"at most {100 * MOST_SHARE:.0f}",
-                notes=(f"{1e6 * without:,.0f} µs without", f"{1e6 * (with_one - without):,.0f} µs more with"),
-            )
+            yield figure(f"a report of {name}, {model}", make(), shapes, MOST_SHARE)
+    for name, make in OF_MATRICES.items():
+        model = f"{len(MATRICES)} matrices of {WIDTH} x {WIDTH}"
+        yield figure(f"a report of {name}, {model}", make(), MATRICES, MOST_SHARE_OF_MATRICES)
+
+
+def figure(what: str, optimizer: optim.Optimizer, shapes: list[tuple[int, int]], most: float) -> Figure:
+    """What a report adds to a step, in percent."""
+    without, with_one = costs(optimizer, shapes)
+    notes = (f"{1e6 * without:,.0f} µs without", f"{1e6 * (with_one - without):,.0f} µs more with")
+    return Figure(what, "% of a step", 100 * (with_one / without - 1), wanted=f"at most {100 * most:.0f}", notes=notes)
 
 
 def costs(optimizer: optim.Optimizer, shapes: list[tuple[int, int]]) -> tuple[float, float]:
