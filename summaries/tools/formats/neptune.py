@@ -184,8 +184,8 @@ def _settings(facts: Mapping[str, Value], left_out: LeftOut) -> dict[str, Value]
 def _other_parts(file: str) -> int:
     if not (part := _PART.fullmatch(os.path.basename(file))):
         return 0
-    parts = filter(None, map(_PART.fullmatch, os.listdir(os.path.dirname(file) or ".")))
-    return [other[1] for other in parts].count(part[1]) - 1
+    _, _, beside = next(files_below(os.path.dirname(file) or "."))
+    return [other[1] for other in map(_PART.fullmatch, beside) if other].count(part[1]) - 1
 
 
 def _fact(value: Any) -> Value:
