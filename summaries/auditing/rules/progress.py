@@ -11,6 +11,7 @@ from summaries.auditing.claims import Level, Shift
 from summaries.auditing.signals.loss_names import VALIDATION, words
 from summaries.auditing.statistics.course import Course
 from summaries.auditing.statistics.descent import LEVELS
+from summaries.reading.stated import stated
 from summaries.robust import block_medians, median, monotone_trend
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_early", "learns", "learns_since", "rate_in_words", "validations", "whole_fall"]
 
+_RATE = re.compile(r"(?i)(?:^|[./])(?:(?:base|init|initial|max)_?)?(?:lr|learning_?rate)$")
 _VALIDATION = re.compile(rf"\b{VALIDATION}\b")
 _FEW = 5  # points that show a level
 _BLOCKS = 30
@@ -93,9 +95,13 @@ def _is_under_way(run: Signals) -> bool:
 
 
 def rate_in_words(run: Signals) -> str:
-    """The highest learning rate, to end a sentence with; "" if none is logged."""
+    """The highest learning rate that is logged, or that of the hyperparameters, to end a sentence with; "" without."""
     rates = [signal.finite.value.max() for signal in run.of("learning_rate") if len(signal.finite)]
-    return f"; the learning rate is {max(rates):.3g} at most" if rates else ""
+    if rates:
+        return f"; the learning rate is {max(rates):.3g} at most"
+    values = {name: value for name, (value, _) in stated("", run.run).items() if type(value) is float}
+    rates = [value for name, value in values.items() if _RATE.search(name)]
+    return f"; the learning rate is {rates[0]:.3g}, as the hyperparameters say" if len(rates) == 1 else ""
 
 
 def whole_fall(loss: Signal) -> Shift:

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from audits.audited import codes, finding
+from audits.audited import codes, finding, found_in
+
+from summaries import SummaryWriter
 
 N = np.arange(30)
 LINE = 4.5 - 0.02 * N
@@ -15,6 +17,25 @@ def test_a_straight_line_has_only_begun():
         " 1e-06 at most"
     )
     assert found.severity.name == "WARNING"
+
+
+@pytest.mark.parametrize(
+    ("hparams", "said"),
+    [
+        ({"lr": 1e-6, "lr_decay": 0.5}, "; the learning rate is 1e-06, as the hyperparameters say"),
+        ({"optimizer.base_lr": 0.01}, "; the learning rate is 0.01, as the hyperparameters say"),
+        ({"generator/lr": 1e-3, "discriminator/lr": 1e-4}, ""),  # whose, nothing says
+        ({"lr": "1e-4 to 1e-2", "color": 3.0}, ""),
+    ],
+)
+def test_a_rate_that_is_only_a_hyperparameter_is_named(tmp_path, hparams, said):
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_hparams(hparams, {"hparam/loss": 1.0}, run_name=".")
+        for step, loss in enumerate(LINE):
+            writer.add_scalar("train/loss", loss, step)
+            writer.add_scalar("val/loss", loss - 0.1, step)
+    found = found_in(str(tmp_path))["GL313"]
+    assert found.message.endswith(f"in the whole run, nearly in a straight line{said}")
 
 
 def test_a_rate_that_falls_bends_no_line():
