@@ -371,7 +371,8 @@ class GradientHook:
         """Warn of a mistake in the loop on one rank, and write it for the audit."""
         if rank() == 0:
             self.logging.text(f"wiring/{mistake.name}", mistake.message, mistake.step)
-            warnings.warn(f"step {mistake.step}: {mistake.message} [{mistake.code}]", WiringWarning, level_of_loop())
+            told = f"step {mistake.step}: {mistake.message} [gradledger rule {mistake.code}]"
+            warnings.warn(told, WiringWarning, level_of_loop())
 
     def _tell_difference(self, which: ClippedParameters) -> None:
         """Warn once of each way in which the loop clips other parameters than are measured."""

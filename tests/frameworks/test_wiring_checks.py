@@ -151,7 +151,7 @@ def test_a_mistake_is_told_once_and_read_back(tmp_path):
         "step"
     )
     step = finding.steps[0]
-    assert told == f"step {step}: {text} [GL701]"
+    assert told == f"step {step}: {text} [gradledger rule GL701]"
     assert (finding.code, finding.name, finding.message) == ("GL701", "not-in-optimizer", text)
     assert list(read_run(tmp_path).texts["wiring/not-in-optimizer/text_summary"]) == [text]
 

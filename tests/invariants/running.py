@@ -16,7 +16,7 @@ _LOOP = "for i in range(20):\n"
 _HOOK = """from optim.integrations.torch import attach
 attach(optimizer, {logdir!r}, model{options})
 """
-_TOLD = re.compile(r"WiringWarning: step (\d+): .*\[(GL\d+)\]$", re.MULTILINE)
+_TOLD = re.compile(r"WiringWarning: step (\d+): .*\[gradledger rule (GL\d+)\]$", re.MULTILINE)
 
 
 def timed(text):
