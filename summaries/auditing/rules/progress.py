@@ -99,7 +99,7 @@ def rate_in_words(run: Signals) -> str:
     rates = [signal.finite.value.max() for signal in run.of("learning_rate") if len(signal.finite)]
     if rates:
         return f"; the learning rate is {max(rates):.3g} at most"
-    values = {name: value for name, (value, _) in stated("", run.run).items() if type(value) is float}
+    values = {name: value for name, (value, _) in stated(run.name, run.run).items() if type(value) is float}
     rates = [value for name, value in values.items() if _RATE.search(name)]
     return f"; the learning rate is {rates[0]:.3g}, as the hyperparameters say" if len(rates) == 1 else ""
 

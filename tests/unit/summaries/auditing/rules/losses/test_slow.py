@@ -26,11 +26,13 @@ def test_a_straight_line_has_only_begun():
         ({"optimizer.base_lr": 0.01}, "; the learning rate is 0.01, as the hyperparameters say"),
         ({"generator/lr": 1e-3, "discriminator/lr": 1e-4}, ""),  # whose, nothing says
         ({"lr": "1e-4 to 1e-2", "color": 3.0}, ""),
+        ({}, "; the learning rate is 0.5, as the hyperparameters say"),  # those in the run's name
     ],
 )
 def test_a_rate_that_is_only_a_hyperparameter_is_named(tmp_path, hparams, said):
-    with SummaryWriter(str(tmp_path)) as writer:
-        writer.add_hparams(hparams, {"hparam/loss": 1.0}, run_name=".")
+    with SummaryWriter(str(tmp_path / ("run" if hparams else "lr=0.5"))) as writer:
+        if hparams:
+            writer.add_hparams(hparams, {"hparam/loss": 1.0}, run_name=".")
         for step, loss in enumerate(LINE):
             writer.add_scalar("train/loss", loss, step)
             writer.add_scalar("val/loss", loss - 0.1, step)
