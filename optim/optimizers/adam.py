@@ -15,7 +15,6 @@ from optim.kernels.plain import compute_dtype
 from optim.optimizers.base import Update
 from optim.optimizers.diagnostics import see_adam
 from optim.optimizers.driver import Optimizer
-from optim.rules import Rule
 from optim.variable import Variable
 
 if TYPE_CHECKING:
@@ -150,7 +149,9 @@ class AMSGradOptimizer(Optimizer):
         name: str = "AMSGrad",
     ) -> None:
         super().__init__(
-            _CorrectedAdamUpdate(_AMSGRAD, learning_rate, name, use_locking, beta1=beta1, beta2=beta2, epsilon=epsilon)
+            _CorrectedAdamUpdate(
+                rules.AMSGRAD, learning_rate, name, use_locking, beta1=beta1, beta2=beta2, epsilon=epsilon
+            )
         )
 
 
@@ -232,16 +233,6 @@ class AdamWOptimizer(Optimizer):
         super().__init__(update)
 
 
-def _amsgrad(
-    g: Any, v: Any, m: Any, s: Any, h: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
-) -> tuple[Any, Any, Any, Any]:  # fmt: skip
-    m = m + (1 - beta1) * (g - m)
-    s = s + (1 - beta2) * (g * g - s)
-    h = np.where(h > s, h, s)
-    return v - alpha * m / (np.sqrt(h) + epsilon), m, s, h
-
-
-_AMSGRAD = Rule(_amsgrad, ("m", "v", "vhat"), "Reddi et al. 2018, https://openreview.net/forum?id=ryQu7f-RZ", True)
 _LAZY = replace(rules.ADAM, moves_at_rest=False, sparse=replace(rules.ADAM.sparse or rules.ADAM, moves_at_rest=False))
 _BETAS = ("beta1", "beta2")
 

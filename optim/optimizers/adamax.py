@@ -4,29 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from optim import rules
 from optim.optimizers.base import Update
 from optim.optimizers.driver import Optimizer
-from optim.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
+
     from optim.optimizers.base import Hyperparameter
 
 __all__ = ["AdaMaxOptimizer"]
-
-
-def _adamax(
-    g: Any, v: Any, m: Any, u: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    m = m + (1 - beta1) * (g - m)
-    u = np.where(beta2 * u > np.abs(g), beta2 * u, np.abs(g))
-    return v - alpha * m / (u + epsilon), m, u
-
-
-_ADAMAX = Rule(_adamax, ("m", "v"), "Kingma and Ba 2015, section 7.1, https://arxiv.org/abs/1412.6980")
 
 
 class AdaMaxOptimizer(Optimizer):
@@ -66,7 +55,7 @@ class AdaMaxOptimizer(Optimizer):
         name: str = "AdaMax",
     ) -> None:
         super().__init__(
-            _AdaMaxUpdate(_ADAMAX, learning_rate, name, use_locking, beta1=beta1, beta2=beta2, epsilon=epsilon)
+            _AdaMaxUpdate(rules.ADAMAX, learning_rate, name, use_locking, beta1=beta1, beta2=beta2, epsilon=epsilon)
         )
 
 

@@ -5,36 +5,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from optim import checks
+from optim import checks, rules
 from optim.optimizers.base import Update
 from optim.optimizers.driver import Optimizer
-from optim.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
+
     from optim.optimizers.base import Hyperparameter
 
 __all__ = ["AdEMAMixOptimizer"]
-
-
-def _ademamix(
-    g: Any, v: Any, m: Any, slow: Any, s: Any,
-    learning_rate: Any, beta1: Any, beta2: Any, beta3: Any, mix: Any,
-    correct1: Any, correct2: Any, epsilon: Any, decay: Any,
-) -> tuple[Any, Any, Any, Any]:  # fmt: skip
-    m = m + (1 - beta1) * (g - m)
-    slow = slow + (1 - beta3) * (g - slow)
-    s = s + (1 - beta2) * (g * g - s)
-    # one division: two more would take longer than all else
-    return v - decay * v - learning_rate * (m * correct1 + mix * slow) / (np.sqrt(s) * correct2 + epsilon), m, slow, s
-
-
-_ADEMAMIX = Rule(
-    _ademamix, ("m", "m_slow", "v"), "Pagliardini et al. 2025, https://arxiv.org/abs/2409.03137", moves_at_rest=True
-)  # fmt: skip
 
 
 class AdEMAMixOptimizer(Optimizer):
@@ -81,7 +63,7 @@ class AdEMAMixOptimizer(Optimizer):
         name: str = "AdEMAMix",
     ) -> None:
         update = _AdEMAMixUpdate(
-            _ADEMAMIX, learning_rate, name, use_locking,
+            rules.ADEMAMIX, learning_rate, name, use_locking,
             beta1=beta1, beta2=beta2, beta3=beta3, alpha=alpha, epsilon=epsilon, weight_decay=weight_decay,
         )  # fmt: skip
         update.warmup = checks.constant("warmup_steps", warmup_steps, checks.at_least_zero)

@@ -11,7 +11,6 @@ from optim import checks, rules
 from optim.checkpoints.state import CheckpointArray
 from optim.optimizers.driver import Optimizer
 from optim.optimizers.layerwise import Layer, LayerwiseUpdate, Move, run_rule
-from optim.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,21 +21,6 @@ if TYPE_CHECKING:
     from optim.variable import Variable
 
 __all__ = ["ProdigyOptimizer"]
-
-
-def _averages(
-    g: Any, m: Any, s: Any, sums: Any, d: Any, beta1: Any, beta2: Any, beta3: Any, weight: Any
-) -> tuple[Any, Any, Any]:
-    return beta1 * m + (1 - beta1) * d * g, beta2 * s + (1 - beta2) * (d * g) * (d * g), beta3 * sums + weight * g
-
-
-def _direction(m: Any, direction: Any, s: Any, epsilon: Any) -> tuple[Any, Any]:
-    return m / (np.sqrt(s) + epsilon), s
-
-
-_PAPER = "Mishchenko and Defazio 2024, https://arxiv.org/abs/2306.06101"
-_AVERAGES = Rule(_averages, ("v", "s"), _PAPER)
-_DIRECTION = Rule(_direction, ("v",), _PAPER)
 
 
 class ProdigyOptimizer(Optimizer):
@@ -145,7 +129,12 @@ class _ProdigyUpdate(LayerwiseUpdate):
         for layer in layers:
             slots = layer.slots
             numerator += d / self.d0 * self._rate * float(np.vdot(layer.gradient, slots["start"] - layer.value))
-            run_rule(_AVERAGES, layer.gradient, [slots["m"], slots["v"], slots["s"]], [d, beta1, beta2, beta3, weight])
+            run_rule(
+                rules.PRODIGY_AVERAGES,
+                layer.gradient,
+                [slots["m"], slots["v"], slots["s"]],
+                [d, beta1, beta2, beta3, weight],
+            )
             denominator += float(np.abs(slots["s"]).sum(dtype=np.float64))
         if denominator and values["learning_rate"] > 0:
             self._grow(numerator, denominator)
@@ -161,7 +150,7 @@ class _ProdigyUpdate(LayerwiseUpdate):
     def move(self, layer: Layer, values: Mapping[str, float], *, diagnosed: bool) -> Move:
         d = self.estimate["d"]
         direction = np.zeros_like(layer.gradient)
-        run_rule(_DIRECTION, layer.slots["m"], [direction, layer.slots["v"]], [d * values["epsilon"]])
+        run_rule(rules.PRODIGY_DIRECTION, layer.slots["m"], [direction, layer.slots["v"]], [d * values["epsilon"]])
         if values["weight_decay"]:
             direction += values["weight_decay"] * layer.value
         return Move(direction, {"learning_rate": self._rate}, {"distance": d})

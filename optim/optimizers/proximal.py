@@ -4,49 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from optim import checks
+from optim import checks, rules
 from optim.optimizers.base import Update
 from optim.optimizers.driver import Optimizer
-from optim.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import numpy as np
 
     from optim.optimizers.base import Hyperparameter
     from optim.variable import Variable
 
 __all__ = ["AdagradDAOptimizer", "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer"]
-
-
-def _shrunk(x: Any, by: Any) -> Any:
-    """`x`, moved towards 0 by at most `by`."""
-    left = np.abs(x) - by
-    return np.sign(x) * np.where(left < 0, 0, left)
-
-
-def _proximal_gradient_descent(g: Any, v: Any, learning_rate: Any, l1: Any, l2: Any) -> tuple[Any]:
-    return (_shrunk(v - learning_rate * g, learning_rate * l1) / (1 + learning_rate * l2),)
-
-
-def _proximal_adagrad(g: Any, v: Any, a: Any, learning_rate: Any, l1: Any, l2: Any) -> tuple[Any, Any]:
-    a = a + g * g
-    rate = learning_rate / np.sqrt(a)
-    return _shrunk(v - rate * g, rate * l1) / (1 + rate * l2), a
-
-
-def _adagrad_da(g: Any, v: Any, s: Any, a: Any, learning_rate: Any, l1: Any, l2: Any, t: Any) -> tuple[Any, Any, Any]:
-    s = s + g
-    a = a + g * g
-    return -learning_rate * _shrunk(s, t * l1) / (t * learning_rate * l2 + np.sqrt(a)), s, a
-
-
-_FOBOS = "Duchi and Singer 2009, http://jmlr.org/papers/v10/duchi09a.html"
-_DUCHI = "Duchi et al. 2011, http://jmlr.org/papers/v12/duchi11a.html"
-_PROXIMAL_GRADIENT_DESCENT = Rule(_proximal_gradient_descent, (), _FOBOS)
-_PROXIMAL_ADAGRAD = Rule(_proximal_adagrad, ("accumulator",), _FOBOS)
-_ADAGRAD_DA = Rule(_adagrad_da, ("gradient_accumulator", "gradient_squared_accumulator"), _DUCHI)
 
 
 class ProximalGradientDescentOptimizer(Optimizer):
@@ -83,7 +53,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
     ) -> None:
         super().__init__(
             _ProximalUpdate(
-                _PROXIMAL_GRADIENT_DESCENT, learning_rate, name, use_locking,
+                rules.PROXIMAL_GRADIENT_DESCENT, learning_rate, name, use_locking,
                 l1_regularization_strength=l1_regularization_strength,
                 l2_regularization_strength=l2_regularization_strength,
             )
@@ -130,7 +100,7 @@ class ProximalAdagradOptimizer(Optimizer):
         start = checks.constant("initial_accumulator_value", initial_accumulator_value, checks.positive)
         super().__init__(
             _ProximalUpdate(
-                _PROXIMAL_ADAGRAD, learning_rate, name, use_locking, initial={"accumulator": start},
+                rules.PROXIMAL_ADAGRAD, learning_rate, name, use_locking, initial={"accumulator": start},
                 l1_regularization_strength=l1_regularization_strength,
                 l2_regularization_strength=l2_regularization_strength,
             )
@@ -182,7 +152,7 @@ class AdagradDAOptimizer(Optimizer):
         start = checks.constant(what, initial_gradient_squared_accumulator_value, checks.positive)
         super().__init__(
             _ProximalUpdate(
-                _ADAGRAD_DA, learning_rate, name, use_locking, initial={"gradient_squared_accumulator": start},
+                rules.ADAGRAD_DA, learning_rate, name, use_locking, initial={"gradient_squared_accumulator": start},
                 l1_regularization_strength=l1_regularization_strength,
                 l2_regularization_strength=l2_regularization_strength,
                 global_step=global_step,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from optim import rules
 from optim.optimizers.base import Update
 from optim.optimizers.diagnostics import see_adam
 from optim.optimizers.driver import Optimizer
-from optim.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    import numpy as np
 
     from optim.optimizers.base import Hyperparameter
     from optim.optimizers.diagnostics import Sample
@@ -22,19 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["RAdamOptimizer"]
 
 _TRUSTED = 5.0  # the least length of the average whose variance is rectified, as in torch; the paper has 4
-
-
-def _radam(
-    g: Any, v: Any, m: Any, s: Any,
-    alpha: Any, rectifies: Any, beta1: Any, beta2: Any, epsilon: Any, penalty: Any, decay: Any,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    g = g + penalty * v
-    m = m + (1 - beta1) * (g - m)
-    s = s + (1 - beta2) * (g * g - s)
-    return v - decay * v - alpha * m / np.where(rectifies > 0, np.sqrt(s) + epsilon, 1), m, s
-
-
-_RADAM = Rule(_radam, ("m", "v"), "Liu et al. 2020, https://arxiv.org/abs/1908.03265", moves_at_rest=True)
 
 
 class RAdamOptimizer(Optimizer):
@@ -80,7 +67,7 @@ class RAdamOptimizer(Optimizer):
         name: str = "RAdam",
     ) -> None:
         update = _RAdamUpdate(
-            _RADAM, learning_rate, name, use_locking,
+            rules.RADAM, learning_rate, name, use_locking,
             beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=weight_decay,
         )  # fmt: skip
         update.decoupled = decoupled_weight_decay

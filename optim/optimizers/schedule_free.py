@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optim import checks
+from optim import checks, rules
 from optim.checkpoints.state import CheckpointArray
 from optim.optimizers.base import Update
 from optim.optimizers.driver import Optimizer
-from optim.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,27 +23,6 @@ if TYPE_CHECKING:
     from optim.variable import Variable
 
 __all__ = ["ScheduleFreeAdamW", "ScheduleFreeSGD"]
-
-
-def _schedule_free(
-    g: Any, y: Any, z: Any, learning_rate: Any, weight_decay: Any, share: Any, momentum: Any
-) -> tuple[Any, Any]:
-    u = g + weight_decay * y
-    return y + share * (z - y) + learning_rate * (momentum * (1 - share) - 1) * u, z - learning_rate * u
-
-
-def _schedule_free_adamw(
-    g: Any, y: Any, z: Any, s: Any,
-    learning_rate: Any, weight_decay: Any, share: Any, momentum: Any, beta2: Any, correct2: Any, epsilon: Any,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    s = s + (1 - beta2) * (g * g - s)
-    u = g / (np.sqrt(s) * correct2 + epsilon)  # a root and a division are as slow as all else together
-    return *_schedule_free(u, y, z, learning_rate, weight_decay, share, momentum), s
-
-
-_PAPER = "Defazio et al. 2024, https://arxiv.org/abs/2405.15682"
-_SGD = Rule(_schedule_free, ("z",), _PAPER, moves_at_rest=True)
-_ADAMW = Rule(_schedule_free_adamw, ("z", "v"), _PAPER, moves_at_rest=True)
 
 
 class _ScheduleFree(Optimizer):
@@ -105,7 +83,7 @@ class ScheduleFreeSGD(_ScheduleFree):
         name: str = "ScheduleFreeSGD",
     ) -> None:
         update = _ScheduleFreeUpdate(
-            _SGD, learning_rate, name, use_locking, momentum=momentum, weight_decay=weight_decay
+            rules.SCHEDULE_FREE_SGD, learning_rate, name, use_locking, momentum=momentum, weight_decay=weight_decay
         )  # fmt: skip
         update.weigh(warmup_steps, r, weight_lr_power)
         super().__init__(update)
@@ -154,7 +132,7 @@ class ScheduleFreeAdamW(_ScheduleFree):
         name: str = "ScheduleFreeAdamW",
     ) -> None:
         update = _ScheduleFreeUpdate(
-            _ADAMW, learning_rate, name, use_locking,
+            rules.SCHEDULE_FREE_ADAMW, learning_rate, name, use_locking,
             momentum=beta1, beta2=beta2, epsilon=epsilon, weight_decay=weight_decay,
         )  # fmt: skip
         update.weigh(warmup_steps, r, weight_lr_power)
