@@ -31,13 +31,11 @@ def kernel(rule: Rule, dtype: str, report: bool) -> Function | None:
     """The rule's kernel; None if numba is not installed or cannot compile it, so that NumPy runs the formula."""
     key = rule, dtype, report
     if key not in _made:
-        if not has_numba():
-            return None
-        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - few have a rule of their own
-
-        # In a thread of its own no signal handler runs, whose exceptions numba would mistake for errors of its own.
-        with ThreadPoolExecutor(1, "gradledger-compiler") as apart:
-            apart.submit(_make, *key).result()
+        # In a thread of its own no signal handler runs. Numba would take an exception of one for an error of its own;
+        # and an import that one breaks off may leave the lock of all imports held, and other threads waiting for it.
+        apart = threading.Thread(target=_make, args=key, name="gradledger-compiler")
+        apart.start()
+        apart.join()
     made = _made[key]
     return made[0] if made else None
 
@@ -60,7 +58,7 @@ def _has_many_registers() -> bool:
 def _make(rule: Rule, dtype: str, report: bool) -> None:
     with _making:
         if (rule, dtype, report) not in _made:
-            _made[rule, dtype, report] = _compiled(rule, dtype, report)
+            _made[rule, dtype, report] = _compiled(rule, dtype, report) if has_numba() else None
 
 
 def _compiled(rule: Rule, dtype: str, report: bool) -> tuple[Function, Any] | None:

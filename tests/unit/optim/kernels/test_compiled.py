@@ -1,7 +1,9 @@
 """Kernels come compiled; a rule of one's own is compiled by numba, or run by NumPy; threads survive a fork."""
 
+import builtins
 import logging
 import os
+import threading
 
 import numpy as np
 import pytest
@@ -76,6 +78,22 @@ def test_compiling_is_told_once(caplog):
         for _ in range(2):
             assert compiled.kernel(rule, "float32", report=False) is not None
     assert caplog.messages == ["compiling the kernel halved_float32, once per process"]
+
+
+@needs_numba
+def test_the_thread_that_asks_imports_nothing(monkeypatch):
+    """An import that a signal handler breaks off may leave the lock of all imports held, and others waiting for it."""
+    imported, real = [], builtins.__import__
+
+    def seen(name, *args, **kwargs):
+        if threading.current_thread() is threading.main_thread():
+            imported.append(name)
+        return real(name, *args, **kwargs)
+
+    rule = Rule(lambda g, v: (v - 0.25 * g,), (), "")
+    monkeypatch.setattr(builtins, "__import__", seen)
+    assert compiled.kernel(rule, "float32", report=True) is not None
+    assert imported == []
 
 
 LATE = """
