@@ -48,25 +48,30 @@ __all__ = [
 
 
 def gradient_descent(g: Any, v: Any, learning_rate: Any) -> tuple[Any]:
+    """Gradient descent."""
     return (v - learning_rate * g,)
 
 
 def momentum(g: Any, v: Any, a: Any, learning_rate: Any, momentum: Any) -> tuple[Any, Any]:
+    """Momentum: a decaying sum of the gradients."""
     a = momentum * a + g
     return v - learning_rate * a, a
 
 
 def nesterov(g: Any, v: Any, a: Any, learning_rate: Any, momentum: Any) -> tuple[Any, Any]:
+    """Momentum that looks ahead, as Nesterov's method does."""
     a = momentum * a + g
     return v - (learning_rate * g + learning_rate * (momentum * a)), a
 
 
 def adagrad(g: Any, v: Any, a: Any, learning_rate: Any) -> tuple[Any, Any]:
+    """Adagrad: the gradient over the root of the sum of squares."""
     a = a + g * g
     return v - learning_rate * g / np.sqrt(a), a
 
 
 def adadelta(g: Any, v: Any, a: Any, d: Any, learning_rate: Any, rho: Any, epsilon: Any) -> tuple[Any, Any, Any]:
+    """Adadelta: a step of the size of the last ones, over the gradient's root mean square."""
     a = rho * a + (1 - rho) * (g * g)
     u = np.sqrt(d + epsilon) / np.sqrt(a + epsilon) * g
     return v - learning_rate * u, a, rho * d + (1 - rho) * (u * u)
@@ -75,6 +80,7 @@ def adadelta(g: Any, v: Any, a: Any, d: Any, learning_rate: Any, rho: Any, epsil
 def adam(
     g: Any, v: Any, m: Any, s: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Adam, with the corrections of both averages in alpha."""
     m = m + (1 - beta1) * (g - m)
     s = s + (1 - beta2) * (g * g - s)
     # alpha in the divisor: nothing overflows, however small epsilon is
@@ -84,6 +90,7 @@ def adam(
 def adam_sparse(
     g: Any, v: Any, m: Any, s: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Adam as TF1 computes it for sparse gradients."""
     m = beta1 * m + (1 - beta1) * g
     s = beta2 * s + g * (g * (1 - beta2))  # as TF1's graphs compute it for gradients that are not constants
     return v - alpha * m / (np.sqrt(s) + epsilon), m, s
@@ -92,6 +99,7 @@ def adam_sparse(
 def nadam(
     g: Any, v: Any, m: Any, s: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Adam with Nesterov's momentum."""
     m = m + (1 - beta1) * (g - m)
     s = s + (1 - beta2) * (g * g - s)
     return v - alpha * (beta1 * m + (1 - beta1) * g) / (np.sqrt(s) + epsilon), m, s
@@ -100,6 +108,7 @@ def nadam(
 def adamw(
     g: Any, v: Any, m: Any, s: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Adam with decoupled weight decay."""
     m = beta1 * m + (1 - beta1) * g
     s = beta2 * s + (1 - beta2) * (g * g)
     return v - decay * v - alpha * m / (np.sqrt(s) + epsilon), m, s
@@ -108,6 +117,7 @@ def adamw(
 def lion(
     g: Any, v: Any, m: Any, learning_rate: Any, beta1: Any, beta2: Any, weight_decay: Any
 ) -> tuple[Any, Any]:  # fmt: skip
+    """Lion: the sign of an interpolation of momentum and gradient."""
     c = m + (1 - beta1) * (g - m)
     return v - learning_rate * (np.sign(c) + weight_decay * v), m + (1 - beta2) * (g - m)
 
@@ -115,6 +125,7 @@ def lion(
 def ftrl(
     g: Any, v: Any, a: Any, z: Any, learning_rate: Any, power: Any, l1: Any, l2: Any, shrinkage: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Follow the regularized leader, with any power."""
     n = a + g * g
     n_power = n**power
     z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (n_power - a**power) / learning_rate * v)
@@ -125,6 +136,7 @@ def ftrl(
 def ftrl_sqrt(
     g: Any, v: Any, a: Any, z: Any, learning_rate: Any, l1: Any, l2: Any, shrinkage: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """The same with the power 1/2."""
     n = a + g * g
     root = np.sqrt(n)
     z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (root - np.sqrt(a)) / learning_rate * v)
@@ -135,6 +147,7 @@ def ftrl_sqrt(
 def ftrl_sparse(
     g: Any, v: Any, a: Any, z: Any, learning_rate: Any, power: Any, l1: Any, l2: Any, shrinkage: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """FTRL as TF1 computes it for sparse gradients."""
     n = a + g * g
     n_power = n**power
     z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (n_power - a**power) / learning_rate * v)
@@ -145,6 +158,7 @@ def ftrl_sparse(
 def ftrl_sqrt_sparse(
     g: Any, v: Any, a: Any, z: Any, learning_rate: Any, l1: Any, l2: Any, shrinkage: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """The same with the power 1/2."""
     n = a + g * g
     root = np.sqrt(n)
     z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (root - np.sqrt(a)) / learning_rate * v)
@@ -155,6 +169,7 @@ def ftrl_sqrt_sparse(
 def rmsprop(
     g: Any, v: Any, s: Any, a: Any, learning_rate: Any, decay: Any, momentum: Any, epsilon: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """RMSProp with momentum."""
     s = s + (1 - decay) * (g * g - s)
     a = momentum * a + learning_rate * g / np.sqrt(s + epsilon)
     return v - a, s, a
@@ -163,6 +178,7 @@ def rmsprop(
 def rmsprop_centered(
     g: Any, v: Any, s: Any, mg: Any, a: Any, learning_rate: Any, decay: Any, momentum: Any, epsilon: Any
 ) -> tuple[Any, Any, Any, Any]:
+    """RMSProp by the variance: the mean of squares less the square of the mean."""
     s = s + (1 - decay) * (g * g - s)
     mg = mg + (1 - decay) * (g - mg)
     a = momentum * a + learning_rate * g / np.sqrt(s - mg * mg + epsilon)
@@ -172,6 +188,7 @@ def rmsprop_centered(
 def rmsprop_sparse(
     g: Any, v: Any, s: Any, a: Any, learning_rate: Any, decay: Any, momentum: Any, epsilon: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """RMSProp as TF1 computes it for sparse gradients."""
     s = decay * s + (1 - decay) * (g * g)
     a = momentum * a + 1 / np.sqrt(s + epsilon) * learning_rate * g
     return v - a, s, a
@@ -180,6 +197,7 @@ def rmsprop_sparse(
 def rmsprop_centered_sparse(
     g: Any, v: Any, s: Any, mg: Any, a: Any, learning_rate: Any, decay: Any, momentum: Any, epsilon: Any
 ) -> tuple[Any, Any, Any, Any]:
+    """Centered RMSProp as TF1 computes it for sparse gradients."""
     s = decay * s + (1 - decay) * (g * g)
     mg = decay * mg + (1 - decay) * g
     a = momentum * a + 1 / np.sqrt(s + epsilon - mg * mg) * learning_rate * g
@@ -189,6 +207,7 @@ def rmsprop_centered_sparse(
 def amsgrad(
     g: Any, v: Any, m: Any, s: Any, h: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+    """Adam by the largest second moment so far."""
     m = m + (1 - beta1) * (g - m)
     s = s + (1 - beta2) * (g * g - s)
     h = np.where(h > s, h, s)
@@ -198,6 +217,7 @@ def amsgrad(
 def adamax(
     g: Any, v: Any, m: Any, u: Any, alpha: Any, beta1: Any, beta2: Any, epsilon: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Adam by the largest gradient, which fades."""
     m = m + (1 - beta1) * (g - m)
     u = np.where(beta2 * u > np.abs(g), beta2 * u, np.abs(g))
     return v - alpha * m / (u + epsilon), m, u
@@ -207,6 +227,7 @@ def radam(
     g: Any, v: Any, m: Any, s: Any,
     alpha: Any, rectifies: Any, beta1: Any, beta2: Any, epsilon: Any, penalty: Any, decay: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Adam, rectified, or momentum while the second moment is not certain."""
     g = g + penalty * v
     m = m + (1 - beta1) * (g - m)
     s = s + (1 - beta2) * (g * g - s)
@@ -218,6 +239,7 @@ def ademamix(
     learning_rate: Any, beta1: Any, beta2: Any, beta3: Any, mix: Any,
     correct1: Any, correct2: Any, epsilon: Any, decay: Any,
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+    """Adam's direction plus that of a slow momentum."""
     m = m + (1 - beta1) * (g - m)
     slow = slow + (1 - beta3) * (g - slow)
     s = s + (1 - beta2) * (g * g - s)
@@ -228,6 +250,7 @@ def ademamix(
 def schedule_free(
     g: Any, y: Any, z: Any, learning_rate: Any, weight_decay: Any, share: Any, momentum: Any
 ) -> tuple[Any, Any]:
+    """Schedule-free SGD: y, at which gradients are taken, and z, which they move."""
     u = g + weight_decay * y
     return y + share * (z - y) + learning_rate * (momentum * (1 - share) - 1) * u, z - learning_rate * u
 
@@ -236,6 +259,7 @@ def schedule_free_adamw(
     g: Any, y: Any, z: Any, s: Any,
     learning_rate: Any, weight_decay: Any, share: Any, momentum: Any, beta2: Any, correct2: Any, epsilon: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """The same with Adam's second moment."""
     s = s + (1 - beta2) * (g * g - s)
     u = g / (np.sqrt(s) * correct2 + epsilon)  # a root and a division are as slow as all else together
     return *schedule_free(u, y, z, learning_rate, weight_decay, share, momentum), s
@@ -248,16 +272,19 @@ def _shrunk(x: Any, by: Any) -> Any:
 
 
 def proximal_gradient_descent(g: Any, v: Any, learning_rate: Any, l1: Any, l2: Any) -> tuple[Any]:
+    """Gradient descent, then a proximal step for L1 and L2."""
     return (_shrunk(v - learning_rate * g, learning_rate * l1) / (1 + learning_rate * l2),)
 
 
 def proximal_adagrad(g: Any, v: Any, a: Any, learning_rate: Any, l1: Any, l2: Any) -> tuple[Any, Any]:
+    """Adagrad, then a proximal step for L1 and L2."""
     a = a + g * g
     rate = learning_rate / np.sqrt(a)
     return _shrunk(v - rate * g, rate * l1) / (1 + rate * l2), a
 
 
 def adagrad_da(g: Any, v: Any, s: Any, a: Any, learning_rate: Any, l1: Any, l2: Any, t: Any) -> tuple[Any, Any, Any]:
+    """Adagrad with dual averaging."""
     s = s + g
     a = a + g * g
     return -learning_rate * _shrunk(s, t * l1) / (t * learning_rate * l2 + np.sqrt(a)), s, a
@@ -266,18 +293,22 @@ def adagrad_da(g: Any, v: Any, s: Any, a: Any, learning_rate: Any, l1: Any, l2: 
 def prodigy_averages(
     g: Any, m: Any, s: Any, sums: Any, d: Any, beta1: Any, beta2: Any, beta3: Any, weight: Any
 ) -> tuple[Any, Any, Any]:
+    """Prodigy's averages of gradients times the estimated distance."""
     return beta1 * m + (1 - beta1) * d * g, beta2 * s + (1 - beta2) * (d * g) * (d * g), beta3 * sums + weight * g
 
 
 def prodigy_direction(m: Any, direction: Any, s: Any, epsilon: Any) -> tuple[Any, Any]:
+    """Adam's direction, which Prodigy scales."""
     return m / (np.sqrt(s) + epsilon), s
 
 
 # An average takes the variable where an optimizer takes the gradient, and its shadow where that takes the variable.
 def moving_average(value: Any, shadow: Any, decay: Any) -> tuple[Any]:
+    """A moving average, its shadow in place of the variable."""
     return (shadow - (1 - decay) * (shadow - value),)
 
 
 def debiased_average(value: Any, shadow: Any, biased: Any, decay: Any, weight: Any) -> tuple[Any, Any]:
+    """A moving average that begins at 0, over the weight of what it has seen."""
     biased = biased - (1 - decay) * (biased - value)
     return biased / weight, biased

@@ -129,8 +129,9 @@ function rowOf(row, baseline, address, filter) {
  * @type {(kind: string, tag?: string | null, spark?: number[], last?: Plain | null) => HTMLElement[]}
  */
 function sparkCells(kind, tag, spark = [], last = null) {
+  const title = tag && `${tag}: by its logarithm, if it is positive and spans more than a factor of 10`;
   return [
-    el("td", { class: `spark${kind}`, title: tag }, sparkline(spark)),
+    el("td", { class: `spark${kind}`, title }, sparkline(spark)),
     el("td", { class: `loss${kind}` }, last === null ? "–" : number(Number(last))),
   ];
 }
