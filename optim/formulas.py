@@ -122,14 +122,20 @@ def lion(
     return v - learning_rate * (np.sign(c) + weight_decay * v), m + (1 - beta2) * (g - m)
 
 
+def _ftrl_sums(
+    g: Any, v: Any, z: Any, before: Any, after: Any, learning_rate: Any, l2: Any, shrinkage: Any
+) -> tuple[Any, Any]:  # fmt: skip
+    """z, and what it is divided by, from the powers of the sum of squares without this gradient and with it."""
+    z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (after - before) / learning_rate * v)
+    return z, after / learning_rate + 2 * l2
+
+
 def ftrl(
     g: Any, v: Any, a: Any, z: Any, learning_rate: Any, power: Any, l1: Any, l2: Any, shrinkage: Any
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Follow the regularized leader, with any power."""
     n = a + g * g
-    n_power = n**power
-    z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (n_power - a**power) / learning_rate * v)
-    q = n_power / learning_rate + 2 * l2
+    z, q = _ftrl_sums(g, v, z, a**power, n**power, learning_rate, l2, shrinkage)
     return np.where(np.abs(z) > l1, (np.sign(z) * l1 - z) / q, 0), n, z
 
 
@@ -138,9 +144,7 @@ def ftrl_sqrt(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """The same with the power 1/2."""
     n = a + g * g
-    root = np.sqrt(n)
-    z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (root - np.sqrt(a)) / learning_rate * v)
-    q = root / learning_rate + 2 * l2
+    z, q = _ftrl_sums(g, v, z, np.sqrt(a), np.sqrt(n), learning_rate, l2, shrinkage)
     return np.where(np.abs(z) > l1, (np.sign(z) * l1 - z) / q, 0), n, z
 
 
@@ -149,9 +153,7 @@ def ftrl_sparse(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """FTRL as TF1 computes it for sparse gradients."""
     n = a + g * g
-    n_power = n**power
-    z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (n_power - a**power) / learning_rate * v)
-    q = n_power / learning_rate + 2 * l2
+    z, q = _ftrl_sums(g, v, z, a**power, n**power, learning_rate, l2, shrinkage)
     return (np.where(np.abs(z) > l1, np.sign(z) * l1, z) - z) / q, n, z
 
 
@@ -160,9 +162,7 @@ def ftrl_sqrt_sparse(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """The same with the power 1/2."""
     n = a + g * g
-    root = np.sqrt(n)
-    z = z + ((g + np.where(shrinkage > 0, 2 * shrinkage * v, 0)) - (root - np.sqrt(a)) / learning_rate * v)
-    q = root / learning_rate + 2 * l2
+    z, q = _ftrl_sums(g, v, z, np.sqrt(a), np.sqrt(n), learning_rate, l2, shrinkage)
     return (np.where(np.abs(z) > l1, np.sign(z) * l1, z) - z) / q, n, z
 
 
