@@ -60,6 +60,7 @@ class Rule:
             slot is infinite: b·m + (1-b)·g stays infinite, m + (1-b)·(g-m) becomes NaN.
         is_linear: whether it is v - learning_rate·g: TF1 then applies rows with the same index one after the other; for
             all others it sums them first, and the sum may be infinite although the change of v is not.
+        reports: whether its kernel that fills a report comes compiled; no report asks for what is a part of a step.
     """
 
     formula: Callable[..., tuple[Any, ...]]
@@ -68,6 +69,7 @@ class Rule:
     moves_at_rest: bool = False
     sparse: Rule | None = None
     is_linear: bool = False
+    reports: bool = True
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
@@ -164,14 +166,19 @@ ADAGRAD_DA = Rule(
     "Duchi et al. 2011, http://jmlr.org/papers/v12/duchi11a.html",
 )
 _PRODIGY = "Mishchenko and Defazio 2024, https://arxiv.org/abs/2306.06101"
-PRODIGY_AVERAGES = Rule(formulas.prodigy_averages, ("v", "s"), _PRODIGY)
-PRODIGY_DIRECTION = Rule(formulas.prodigy_direction, ("v",), _PRODIGY)
+PRODIGY_AVERAGES = Rule(formulas.prodigy_averages, ("v", "s"), _PRODIGY, reports=False)
+PRODIGY_DIRECTION = Rule(formulas.prodigy_direction, ("v",), _PRODIGY, reports=False)
 MOVING_AVERAGE = Rule(
-    formulas.moving_average, (), "Polyak and Juditsky 1992, https://doi.org/10.1137/0330046", moves_at_rest=True
+    formulas.moving_average,
+    (),
+    "Polyak and Juditsky 1992, https://doi.org/10.1137/0330046",
+    moves_at_rest=True,
+    reports=False,
 )
 MOVING_AVERAGE_DEBIASED = Rule(
     formulas.debiased_average,
     ("biased",),
     "Kingma and Ba 2015, section 3, https://arxiv.org/abs/1412.6980",
     moves_at_rest=True,
+    reports=False,
 )

@@ -18,6 +18,7 @@ same: see `stats`.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,12 +50,15 @@ DTYPES = ("float32", "float64")  # of compiled kernels
 
 # A library without an operating system's has no powers: FTRL with another power than 1/2 is run by NumPy.
 _HERE = [rule for rule in vars(rules).values() if isinstance(rule, Rule) and rule is not rules.FTRL]
-SHIPPED = dict.fromkeys(each for rule in _HERE for each in (rule, rule.sparse) if each)
-"""The rules whose kernels come compiled."""
+_RULES = dict.fromkeys(each for rule in _HERE for each in (rule, rule.sparse) if each)
+SHIPPED = [
+    (rule, dtype, report)
+    for dtype, rule, report in product(DTYPES, _RULES, (False, True))
+    if rule.reports or not report
+]
+"""The kernels that come compiled: a rule, a dtype, and whether it has the report."""
 
 ARGUMENTS = (Array("int64", 2), INTEGER, INTEGER, Array("float64"), Array("float64", 2), INTEGER)
-
-_VECTORS_AHEAD = 4  # of the next task's arrays: by then the processor looks ahead by itself
 
 _RUN = """
 @compiled
@@ -126,19 +130,15 @@ class _Update:
         row = f"task * {width}"
         rooms = ["moves, out = real_at((scratch + 63) // 64 * 64), data(stats)"]
         return [
-            *(f"{name} = real(numbers[{i}])" for i, name in enumerate(self._numbers)),
+            "table, given = data(tasks), data(numbers)",
+            *(f"{name} = real(item(given, {i}))" for i, name in enumerate(self._numbers)),
             *self._once,
-            "table = data(tasks)",
             *(rooms if report else []),
             "for task in range(first, last):",
             f"    elements, at = item(table, {row}), item(table, {row} + 1) * {self._width}",
             *(f"    a{k} = real_at(item(table, {row} + {k + 2}))" for k in self._arrays),
             "    if task + 1 < last:",  # the next task's first vectors lie where no processor looks ahead
-            *(
-                f"        fetch(real_at(item(table, {row} + {width + k + 2})), {j} * LANES)"
-                for j in range(_VECTORS_AHEAD)
-                for k in self._arrays
-            ),
+            *(f"        fetch_first(real_at(item(table, {row} + {width + k + 2})))" for k in self._arrays),
             *_nested(self._with_report(at_once) if report else ["start, stop = 0, elements", *self._loops([], [])]),
         ]
 

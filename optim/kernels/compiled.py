@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["ENGINE", "Arrays", "Engine", "Memory", "is_available", "is_ready", "kernel"]
 
 
-_SHIPPED = {rule.formula for rule in codegen.SHIPPED}
+_SHIPPED = {(rule.formula, dtype, report) for rule, dtype, report in codegen.SHIPPED}
 
 
 def is_available() -> bool:
@@ -44,7 +44,7 @@ def _are_for_this_processor() -> bool:
 
 def kernel(rule: Rule, dtype: str, report: bool) -> Function | None:
     """The rule's kernel; None if there is none, and NumPy runs the formula."""
-    if rule.formula in _SHIPPED:
+    if (rule.formula, dtype, report) in _SHIPPED:
         return function(codegen.kernel_name(rule, dtype, report))
     return own.kernel(rule, dtype, report)
 

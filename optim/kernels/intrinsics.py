@@ -19,9 +19,10 @@ from numba.extending import intrinsic, models, register_model
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["int64_at", "intrinsics"]
+__all__ = ["apart", "int64_at", "intrinsics"]
 
 _CACHE_LINE = 64  # bytes
+_VECTORS_AHEAD = 4  # of an array: by then the processor looks ahead by itself
 
 
 @cache
@@ -31,7 +32,7 @@ def intrinsics(dtype: str, lanes: int) -> dict[str, Any]:
     real_at(address) is a pointer, as is data(array).
     item(p, i) reads one element; put(p, i, x) writes it. load(p, i) reads the vector that begins at element i;
     store(p, i, x) writes it. load_first(p, i, n) repeats element i from lane n on; store_first(p, i, n, x) writes n
-    elements. fetch(p, i) prefetches, also beyond the array's end.
+    elements. fetch(p, i) prefetches, also beyond the array's end, and fetch_first(p) an array's first vectors.
 
     real(x) is a vector of equal elements; operations have the names of NumPy's ufuncs. more(x, y) is the larger, and y
     if they are equal or one is NaN; clamp(x, low, high) leaves NaN as it is; leading(x, n) is 0 from lane n on. wide(x)
@@ -105,6 +106,14 @@ int64_at: Any = _made(types.int64, [types.int64], _int64_at)
 """The integer at an address."""
 
 
+def _apart(builder: Any) -> None:
+    builder.function.attributes.add("noinline")
+
+
+apart: Any = _made(types.void, [], _apart)
+"""A function that calls this is there once, and not repeated in each that calls it."""
+
+
 def _memory(kinds: _Kinds) -> dict[str, Any]:
 
     vector, size = kinds.real.llvm, kinds.item.bitwidth // 8
@@ -139,15 +148,18 @@ def _memory(kinds: _Kinds) -> dict[str, Any]:
     def store_first(builder: Any, p: Any, i: Any, n: Any, x: Any) -> None:
         masked(builder, "store", ir.VoidType(), n, x, place(builder, p, i))
 
-    def fetch(builder: Any, p: Any, i: Any) -> None:
+    def fetch(builder: Any, p: Any, i: Any, vectors: int = 1) -> None:
         """https://llvm.org/docs/LangRef.html#llvm-prefetch-intrinsic."""
         byte, option = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, option, option, option])
         prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
         start = builder.bitcast(builder.gep(p, [i]), byte)
         read_soon_data = [option(number) for number in (0, 3, 1)]  # 3: into the first-level cache
-        for offset in range(0, kinds.lanes * size, _CACHE_LINE):
+        for offset in range(0, vectors * kinds.lanes * size, _CACHE_LINE):
             builder.call(prefetch, [builder.gep(start, [option(offset)]), *read_soon_data])
+
+    def fetch_first(builder: Any, p: Any) -> None:
+        fetch(builder, p, ir.IntType(64)(0), _VECTORS_AHEAD)
 
     return {
         "real_at": _made(pointer, [types.int64], lambda builder, n: builder.inttoptr(n, vector.element.as_pointer())),
@@ -157,6 +169,7 @@ def _memory(kinds: _Kinds) -> dict[str, Any]:
         "load_first": _made(kinds.real, [*spot, types.int64], load_first),
         "store_first": _made(types.void, [*spot, types.int64, kinds.real], store_first),
         "fetch": _made(types.void, spot, fetch),
+        "fetch_first": _made(types.void, [pointer], fetch_first),
     }
 
 

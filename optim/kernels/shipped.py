@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from optim.kernels.codegen import DTYPES, SHIPPED, kernel_name
@@ -32,8 +33,9 @@ def addresses(words: Any) -> Any:
 
 EXPORTS: dict[str, Any] = {"addresses": addresses}
 VARIANTS: dict[str, dict[str, Any]] = {"v4": {}}  # by level, what these functions are there: it has the registers
-for _dtype in DTYPES:
-    EXPORTS |= {f"{name}_{_dtype}": reader(name, _dtype) for name in READERS}
-    for _rule in SHIPPED:
-        EXPORTS |= {kernel_name(_rule, _dtype, report): written(_rule, _dtype, report) for report in (False, True)}
+for _name, _dtype in product(READERS, DTYPES):
+    EXPORTS[f"{_name}_{_dtype}"] = reader(_name, _dtype)
+for _rule, _dtype, _report in SHIPPED:
+    EXPORTS[kernel_name(_rule, _dtype, _report)] = written(_rule, _dtype, _report)
+    if _report:
         VARIANTS["v4"][kernel_name(_rule, _dtype, True)] = written(_rule, _dtype, True, at_once=True)

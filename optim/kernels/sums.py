@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from optim.kernels.codegen import ARGUMENTS
-from optim.kernels.intrinsics import intrinsics
+from optim.kernels.intrinsics import apart, intrinsics
 from optim.kernels.stats import ARRAY_WIDTH, BLOCK, BOUNDS, LARGEST, NONFINITE, SUM, ZEROS, lanes
 from summaries.native.source import compiled, unpacker
 
@@ -82,12 +82,28 @@ def sums(dtype: str, lanes: int) -> dict[str, Any]:
         return add(multiply(x, x), squared), add(x, summed), more(repeated, highest)
 
     @compiled
+    def wide_squares(p, first, last):
+        apart()
+        return wide_total(over(add_wide_square, wide(0.0), p, first, last))
+
+    @compiled
+    def wide_sum(p, first, last):
+        apart()
+        return wide_total(over(add_wide, wide(0.0), p, first, last))
+
+    @compiled
+    def nonfinite(p, first, last):
+        apart()
+        return total(over(add_nonfinite, real(0.0), p, first, last))
+
+    @compiled
     def check_squares(p, first, last, out, at):
         if not least < item(out, at) < most:
-            put(out, at, wide_total(over(add_wide_square, wide(0.0), p, first, last)))
+            put(out, at, wide_squares(p, first, last))
 
     @compiled
     def squares(p, first, last, out, at):
+        apart()
         put(out, at, total(over(add_square, real(0.0), p, first, last)))
         check_squares(p, first, last, out, at)
 
@@ -95,7 +111,7 @@ def sums(dtype: str, lanes: int) -> dict[str, Any]:
     def check_zeros(p, first, last, out, at):
         put(out, at + NONFINITE, 0.0)
         if not least < item(out, at) < most:
-            put(out, at + NONFINITE, total(over(add_nonfinite, real(0.0), p, first, last)))
+            put(out, at + NONFINITE, nonfinite(p, first, last))
 
     @compiled
     def check_gradient(p, first, last, out, at):
@@ -105,11 +121,12 @@ def sums(dtype: str, lanes: int) -> dict[str, Any]:
     @compiled
     def check_extent(p, first, last, out, at):
         if not least < item(out, at) < most:
-            put(out, at + SUM, wide_total(over(add_wide, wide(0.0), p, first, last)))
+            put(out, at + SUM, wide_sum(p, first, last))
         check_squares(p, first, last, out, at)
 
     @compiled
     def gradient(p, first, last, out, at):
+        apart()
         summed, nonzero = over(add_square_and_nonzero, (real(0.0), real(0.0)), p, first, last)
         put(out, at, total(summed))
         put(out, at + ZEROS, last - first - total(nonzero))
@@ -117,11 +134,13 @@ def sums(dtype: str, lanes: int) -> dict[str, Any]:
 
     @compiled
     def zeros(p, first, last, out, at):
+        apart()
         put(out, at + ZEROS, last - first - total(over(add_nonzero, real(0.0), p, first, last)))
         check_zeros(p, first, last, out, at)
 
     @compiled
     def extent(p, first, last, out, at):
+        apart()
         squared, summed, highest = over(add_extent, (real(0.0), real(0.0), real(-math.inf)), p, first, last)
         put(out, at, total(squared))
         put(out, at + SUM, total(summed))

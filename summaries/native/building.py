@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import gc
 import hashlib
 import os
 import re
@@ -24,7 +25,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
-from itertools import chain, product
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,14 +33,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from summaries.native.targets import DIRECTORY, MARK, TARGETS, built_from, host, seal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from summaries.native.targets import Level, Target
 
 __all__ = ["build", "modules", "sources", "stale"]
 
 ROOT = Path(__file__).parents[2]
-_PARTS = 3  # of a module's functions, compiled side by side
+_PARTS = 4  # of the functions, compiled side by side
 _PACKAGES = ("numba", "llvmlite", "ziglang")
 _HERE = Path(__file__).parent
 _RUNTIME = "runtime.c"
@@ -119,70 +120,60 @@ def build(targets: Sequence[Target], directory: str) -> None:
         print(f"building {each.file}", flush=True)
     # A process for each task, in which nothing was compiled before: so the number of processors makes no difference.
     with ProcessPoolExecutor(mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
-        parts = pool.map(_functions, *zip(*product(modules(), range(_PARTS)), strict=True))
-        functions = sorted(chain.from_iterable(parts))
+        parts = list(pool.map(_part, range(_PARTS)))
         levels = [(target, level) for target in targets for level in target.levels]
-        objects = list(pool.map(partial(_object, functions), *zip(*levels, strict=True)))
+        objects = list(pool.map(partial(_object, parts), *zip(*levels, strict=True)))
     for each in targets:
         code = {level.name: code for (target, level), code in zip(levels, objects, strict=True) if target == each}
         _link(each, code, made_of, directory)
 
 
-class _Function(NamedTuple):
-    name: str
-    text: str  # LLVM's IR, not optimised
-    levels: tuple[str, ...]  # of the processor that it is made for
+class _Part(NamedTuple):
+    text: str  # LLVM's IR, not optimised: of these functions, and of what they call, which is there once
+    functions: list[tuple[str, str, tuple[str, ...]]]  # the name in the text, our name, the processor's levels
 
 
-def _functions(module: str, part: int) -> list[_Function]:
-    """A part of the functions of a module. To be called in a process of its own."""
+def _part(part: int) -> _Part:
+    """A part of all functions. To be called in a process of its own."""
     os.environ.update(NUMBA_OPT="0", NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", NUMBA_DISABLE_JIT="0")
     from llvmlite import binding  # noqa: PLC0415 - only to build
     from numba import types  # noqa: PLC0415
 
     from summaries.native.source import CRC32C  # noqa: PLC0415
 
+    gc.disable()  # a tenth of the time; there is memory enough
     for step in CRC32C:
         binding.add_symbol(step, 1)  # it is never called here
-    words = (types.CPointer(types.int64),)
-    source, found = import_module(module), []
+    whole, found = binding.parse_assembly(""), []
+    for name, function, levels in [*chain.from_iterable(map(_exports, modules()))][part::_PARTS]:
+        function.compile((types.CPointer(types.int64),))
+        (code,) = function.overloads.values()
+        whole.link_in(binding.parse_assembly(code.library.get_llvm_str()))
+        found.append((code.fndesc.llvm_func_name, name, levels))
+    return _Part(str(whole), found)
+
+
+def _exports(module: str) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+    """The functions of a module, each with its name and the levels that it is made for."""
+    source = import_module(module)
     variants: dict[str, dict[str, Any]] = getattr(source, "VARIANTS", {})
-    exports = [
-        (name, function, tuple(level for level in source.LEVELS if name not in variants.get(level, ())))
-        for name, function in source.EXPORTS.items()
-    ]
+    for name, function in source.EXPORTS.items():
+        yield name, function, tuple(level for level in source.LEVELS if name not in variants.get(level, ()))
     for level, functions in variants.items():
-        exports += [(name, function, (level,)) for name, function in functions.items()]
-    for name, function, levels in exports[part::_PARTS]:
-        function.compile(words)
-        found.append(_Function(name, function.inspect_llvm(function.signatures[0]), levels))
-    return found
+        yield from ((name, function, (level,)) for name, function in functions.items())
 
 
-def _object(functions: Sequence[_Function], target: Target, level: Level) -> bytes:
-    """The object code for a level of a target."""
+def _object(parts: Sequence[_Part], target: Target, level: Level) -> bytes:
+    """The object code for a level of a target; only its functions can be seen from outside."""
     crc32c = _HERE.joinpath("crc32c_x86.ll" if target.triple.startswith("x86") else "crc32c_arm.ll").read_text("utf-8")
-    texts = {_symbol(each.name, level): each.text for each in functions if level.name in each.levels}
-    named = (_with_name(text, symbol) for symbol, text in texts.items())
-    return _emitted(target, level, [crc32c, *named], set(texts))
-
-
-def _symbol(name: str, level: Level) -> str:
-    return f"gradledger_{name}_{level.name}"
-
-
-def _with_name(text: str, name: str) -> str:
-    """The IR of a function that is called `name`: the only one that others may call."""
-    (own,) = re.findall(r"^define i32 @(\S+?)\(", text, re.MULTILINE)
-    return re.sub(rf"@{re.escape(own)}\(", f"@{name}(", text)
-
-
-def _emitted(target: Target, level: Level, texts: Sequence[str], exported: set[str]) -> bytes:
-    """The object code of some IR for a level of a target; only these symbols can be seen from outside."""
-    machine = _machine(target, level)
-    whole = _parsed(texts[0], machine)
-    for text in texts[1:]:
-        module = _parsed(text, machine)
+    machine, exported = _machine(target, level), set[str]()
+    whole = _parsed(crc32c, machine)
+    for part in parts:
+        module = _parsed(part.text, machine)
+        for name, ours, levels in part.functions:
+            if level.name in levels:
+                module.get_function(name).name = f"gradledger_{ours}_{level.name}"
+                exported.add(f"gradledger_{ours}_{level.name}")
         _hide(module, exported)  # before it is linked: others may have a function of the same name, and another meaning
         whole.link_in(module)
     _hide(whole, exported)
