@@ -1,6 +1,9 @@
 """Random events, in random files, with random damage: nothing is lost but what is damaged, and fast equals plain."""
 
+import threading
+
 import numpy as np
+import pytest
 from engines import BOTH, needs_compiled, read_run
 from event_data.random_runs import EVENT, ODD_EVENT, SCALAR, TAGS, same, written
 from hypothesis import given, settings
@@ -8,6 +11,7 @@ from hypothesis import strategies as st
 
 from summaries import Event, FaultKind, read_events
 from summaries.patterns import matcher
+from summaries.reading import reader
 from summaries.reading.kinds import KINDS
 from summaries.reading.run import Run
 from summaries.wire.records import frame
@@ -101,6 +105,21 @@ def test_compiled_equals_plain_on_damaged_files(tmp_path_factory, file):
     _, data, _, cut = file
     directory = written(tmp_path_factory.mktemp("run"), [data[:cut]])
     same(read_run(directory, engine="compiled"), read_run(directory, engine="plain"))
+
+
+@needs_compiled
+@settings(deadline=None)
+@given(damaged_files(), st.integers(0, 2), st.sampled_from([100, 300, 1000]), st.sampled_from([0, 16, 60, 90]))
+def test_buffers_of_any_size_with_another_thread_that_reads_ahead(tmp_path_factory, file, helpers, buffer, rest):
+    _, data, _, cut = file
+    directory = written(tmp_path_factory.mktemp("run"), [data[:cut]])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "_BUFFER_BYTES", buffer)
+        patch.setattr(reader, "_MOST_REST", rest)
+        patch.setattr(reader, "_threads", threading.local())  # the buffer that this thread has kept is larger
+        patch.setattr(reader, "helpers", lambda: helpers)
+        compiled = read_run(directory, engine="compiled")
+    same(compiled, read_run(directory, engine="plain"))
 
 
 @needs_compiled

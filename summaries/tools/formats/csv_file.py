@@ -152,11 +152,13 @@ def _items(path: str, left_out: LeftOut) -> Iterator[Item]:
                 if len(batch[-1]) < len(names) and next(filter(None, rows), None) is None:
                     left_out["last rows that are not whole"] += 1
                     del batch[-1]
-                if not {len(names)}.issuperset(map(len, batch)):
-                    i, row = next((i, row) for i, row in enumerate(batch) if len(row) != len(names))
-                    raise ValueError(f"{path}, row {first + i}: there must be {len(names)} cells, got {len(row)}")
-                columns = [Texts(cells) for cells in zip(*batch, strict=True)] or [Texts()] * len(names)
-                yield from reader.points(columns, first)
+                odd = next((i for i, row in enumerate(batch) if len(row) != len(names)), len(batch))
+                columns = [Texts(cells) for cells in zip(*batch[:odd], strict=True)] or [Texts()] * len(names)
+                yield from reader.points(columns, first)  # what is wrong with a row before is told first
+                if odd < len(batch):
+                    raise ValueError(
+                        f"{path}, row {first + odd}: there must be {len(names)} cells, got {len(batch[odd])}"
+                    )
                 first += len(batch)
         except csv.Error as error:
             raise ValueError(f"{path}, line {passed + rows.line_num}: not CSV: {error}") from None

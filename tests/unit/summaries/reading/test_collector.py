@@ -1,15 +1,18 @@
 """What one run's reader takes by the scanner, what it parses, and where the two change."""
 
 import functools
+import threading
 import time
+from contextlib import closing
 
 import pytest
 from engines import ENGINES, needs_compiled, read_run, using
 
 from summaries import Event, SessionLog, Summary
+from summaries.execution.sharing import Job
 from summaries.reading import columns, reader
 from summaries.reading.collector import Collector
-from summaries.storage.local import LOCAL
+from summaries.storage.local import LOCAL, LocalFile
 from summaries.wire.index import Rows
 from summaries.wire.records import frame
 
@@ -102,6 +105,70 @@ def test_the_scanner_goes_on_when_no_fault_has_come_for_a_while(tmp_path, monkey
     monkeypatch.setattr(reader.ScannedReader, "_plainly", lambda *args: reads.append(args[2]) or plainly(*args))
     collector.read(LOCAL.discover(str(path))[0])
     assert len(reads) == 2  # for each stretch
+
+
+class Watched(LocalFile):
+    """A file that notes which threads read it, and fails from an offset on."""
+
+    def __init__(self, path, threads, fails_from):
+        super().__init__(path)
+        self.threads, self.fails_from = threads, fails_from
+
+    def read_into(self, start, buffer):
+        self.threads.append(threading.current_thread().name)
+        if start >= self.fails_from:
+            raise OSError(5, "Input/output error")
+        return super().read_into(start, buffer)
+
+
+@needs_compiled
+@pytest.mark.parametrize("large", [False, True])
+def test_another_thread_reads_ahead_unless_most_would_be_read_twice(tmp_path, monkeypatch, large):
+    monkeypatch.setattr(reader, "helpers", lambda: 1)
+    monkeypatch.setattr(Job, "results", _waiting(Job.results))  # else this thread may be quicker
+    path, threads = tmp_path / "a.tfevents", []
+    records = 40 * [image_record(300_000)] if large else losses(200_000)
+    path.write_bytes(b"".join(records))
+    with using("compiled"), Watched(path, threads, 1 << 30) as opened:
+        found = list(reader.reader(events=False).read_from(opened))
+    assert sum(index.records for index in found) == len(records)
+    assert threads.count("gradledger-helper") == (1 if large else path.stat().st_size // BUFFER_BYTES)
+
+
+def _waiting(results):
+    def wait(job):
+        while job._waiting:
+            time.sleep(0.001)
+        return results(job)
+
+    return wait
+
+
+@needs_compiled
+def test_an_error_of_the_thread_that_reads_ahead_is_raised_after_what_was_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(reader, "helpers", lambda: 1)
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(b"".join(losses(200_000)))
+    found = []
+    with using("compiled"), Watched(path, [], 2 * BUFFER_BYTES) as opened:
+        items = reader.reader(events=False).read_from(opened)
+        with pytest.raises(OSError, match="Input/output error"):
+            found.extend(items)
+    assert sum(index.records for index in found) > BUFFER_BYTES // len(scalar("loss", 1))
+    assert len(read_run(path).scalars["loss"]) == 200_000  # with the same memory
+
+
+@needs_compiled
+def test_a_reader_that_is_left_early_has_no_other_thread_at_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(reader, "helpers", lambda: 1)
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(b"".join(losses(200_000)))
+    jobs = []
+    monkeypatch.setattr(Job, "begin", lambda self, threads, begin=Job.begin: jobs.append(self) or begin(self, threads))
+    with using("compiled"), LocalFile(path) as opened, closing(reader.reader(events=False).read_from(opened)) as items:
+        next(items)
+    assert jobs
+    assert all(not job._waiting and len(job._ended) == len(job._helpers) for job in jobs)
 
 
 @BOTH

@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from summaries.tools.formats import csv_file
@@ -58,6 +58,7 @@ def told(path):
     st.sampled_from([1, 9, 1 << 17]),
     st.sampled_from([4, 1 << 17]),
 )
+@example("run,tag,step,value", [(["1", "1", "nan", "1"], "\n"), *[(["1"], "\n")] * 2], 8, 1, 1 << 17)  # both are wrong
 def test_lines_that_are_split_give_what_the_csv_module_gives(tmp_path_factory, header, rows, cells, characters, limit):
     path = tmp_path_factory.getbasetemp() / "split.csv"
     path.write_text(f"{header}\n" + "".join(",".join(row) + end for row, end in rows), newline="")
