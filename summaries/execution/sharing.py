@@ -26,6 +26,7 @@ _Piece = TypeVar("_Piece")
 _Result = TypeVar("_Result")
 _jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
 _threads: list[threading.Thread] = []
+_forks = 0  # of which this process is the child
 _this_thread = threading.local()
 
 
@@ -78,6 +79,7 @@ class Job(Generic[_Piece, _Result]):
         self._helpers: list[None] = []
         self._ended: list[None] = []
         self._wakes: SimpleQueue[None] = SimpleQueue()
+        self._forks = _forks
 
     def begin(self, threads: int) -> None:
         """Have so many other threads take pieces, as soon as they have nothing else to do."""
@@ -121,7 +123,13 @@ class Job(Generic[_Piece, _Result]):
         self._wakes.put(None)
 
     def end(self) -> None:
-        """Leave what no thread has taken; return when no other is at work. An interrupt is raised only afterwards."""
+        """Leave what no thread has taken; return when no other is at work. An interrupt is raised only afterwards.
+
+        Raises:
+            RuntimeError: this process was forked while another thread was at work, which is not in the child.
+        """
+        if self._forks != _forks and len(self._ended) < len(self._helpers):
+            raise RuntimeError("this process was forked amid a read, whose other thread it does not have: read again")
         interrupt: BaseException | None = None
         waits = True
         while waits:
@@ -167,7 +175,8 @@ def _serve(jobs: SimpleQueue[Callable[[], None]]) -> None:
 
 
 def _forget() -> None:
-    global _jobs  # noqa: PLW0603 - a child does not have its parent's threads
+    global _forks, _jobs  # noqa: PLW0603 - a child does not have its parent's threads
+    _forks += 1
     _threads.clear()
     _jobs = SimpleQueue()
 

@@ -183,7 +183,10 @@ class ScannedReader(Reader):
             yield from self._settled(window.bytes, window.base)
             if status in (state.MORE, state.ODD) and window.end:
                 window.wait()
-                at, number = yield from self._plainly(opened, window.bytes, window.base, number)
+                at, number, is_end = yield from self._plainly(opened, window.bytes, window.base, number)
+                if is_end:  # what is added to the file from now on may begin amid a record
+                    window.base = at
+                    break
                 if at < window.base + window.end:
                     cursor[0] = at - window.base
                     continue
@@ -221,7 +224,7 @@ class ScannedReader(Reader):
 
     def _plainly(
         self, opened: ReadableFile, buffer: NDArray[np.uint8], base: int, number: int
-    ) -> Generator[Index | Fault, None, tuple[int, int]]:
+    ) -> Generator[Index | Fault, None, tuple[int, int, bool]]:
         """Read plainly from the cursor until there is no fault any more, or to the end.
 
         Args:
@@ -231,7 +234,7 @@ class ScannedReader(Reader):
             number: the number of records before the cursor.
 
         Returns:
-            The offset reached, and the number of records before it.
+            The offset reached, the number of records before it, and whether the file ended there.
         """
         start = end = base + int(self._rows.cursor[0])
         parser, calm_from, size = RecordParser(start, number), start + 1, _CALM_BYTES
@@ -248,8 +251,8 @@ class ScannedReader(Reader):
                     calm_from = parser.offset + _CALM_BYTES
                 yield item
             if not chunk:
-                return end, parser.number
-        return parser.offset, parser.number
+                return end, parser.number, True
+        return parser.offset, parser.number, False
 
 
 class _Workspace:

@@ -193,6 +193,8 @@ class LocalFile(FileIO):
 
     def read_into(self, start: int, buffer: memoryview) -> int:
         """Read bytes from offset `start` into a buffer; return how many, 0 only at or after the end of the file."""
+        if hasattr(os, "preadv"):  # a child after a fork shares the position
+            return os.preadv(self.fileno(), [buffer], start)
         self.seek(start)
         return self.readinto(buffer)
 

@@ -1,6 +1,7 @@
 """What one run's reader takes by the scanner, what it parses, and where the two change."""
 
 import functools
+import os
 import threading
 import time
 from contextlib import closing
@@ -8,7 +9,7 @@ from contextlib import closing
 import pytest
 from engines import ENGINES, needs_compiled, read_run, using
 
-from summaries import Event, SessionLog, Summary
+from summaries import Event, Fault, SessionLog, Summary
 from summaries.execution.sharing import Job
 from summaries.reading import columns, reader
 from summaries.reading.collector import Collector
@@ -169,6 +170,65 @@ def test_a_reader_that_is_left_early_has_no_other_thread_at_work(tmp_path, monke
         next(items)
     assert jobs
     assert all(not job._waiting and len(job._ended) == len(job._helpers) for job in jobs)
+
+
+class Growing(LocalFile):
+    """A file to which its writer adds when its end was seen."""
+
+    def __init__(self, path, rest):
+        super().__init__(path)
+        self.rest = rest
+
+    def _grow(self, got):
+        if not got and self.rest:
+            with open(self.name_of, "ab") as file:
+                file.write(self.rest.pop(0))
+        return got
+
+    def read_into(self, start, buffer):
+        return self._grow(super().read_into(start, buffer))
+
+    def read_range(self, start, size):
+        return self._grow(super().read_range(start, size))
+
+
+@BOTH
+@pytest.mark.parametrize("pieces", [1, 2, 3, 5])
+def test_a_file_that_grows_in_the_middle_of_a_record_has_nothing_but_a_tail(tmp_path, engine, pieces):
+    path = tmp_path / "a.tfevents"
+    before, large = b"".join(losses(100)), image_record(200_000)
+    size = len(large) // (pieces + 1)
+    path.write_bytes(before + large[:size])
+    rest = [large[size * i : size * (i + 1)] for i in range(1, pieces)]
+    with using(engine), Growing(path, rest) as opened:
+        opened.name_of = path
+        items = list(reader.reader(events=False).read_from(opened))
+    assert [str(item.kind) for item in items if isinstance(item, Fault)] == ["unfinished tail"]
+    assert sum(item.records for item in items if not isinstance(item, Fault)) == 100
+
+
+@needs_compiled
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_that_was_forked_amid_a_read_says_so_and_does_not_hang(tmp_path, monkeypatch):
+    monkeypatch.setattr(reader, "helpers", lambda: 1)
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(b"".join(losses(200_000)))
+    with using("compiled"), LocalFile(path) as opened, closing(reader.reader(events=False).read_from(opened)) as items:
+        next(items)
+        job = Job(time.sleep, [0.5])
+        job.begin(1)
+        while not job._helpers:
+            time.sleep(0.001)
+        child = os.fork()
+        if not child:
+            try:
+                job.end()
+            except RuntimeError as error:
+                os._exit(7 if "forked amid a read" in str(error) else 8)
+            os._exit(9)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        assert sum(index.records for index in items) > 0
+        job.results()
 
 
 @BOTH
