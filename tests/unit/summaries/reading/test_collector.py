@@ -136,6 +136,14 @@ def test_another_thread_reads_ahead_unless_most_would_be_read_twice(tmp_path, mo
     assert threads.count("gradledger-helper") == (1 if large else path.stat().st_size // BUFFER_BYTES)
 
 
+def long_file(tmp_path, monkeypatch):
+    """A file of several buffers, which another thread may read ahead."""
+    monkeypatch.setattr(reader, "helpers", lambda: 1)
+    path = tmp_path / "a.tfevents"
+    path.write_bytes(b"".join(losses(200_000)))
+    return path
+
+
 def _waiting(results):
     def wait(job):
         while job._waiting:
@@ -147,9 +155,7 @@ def _waiting(results):
 
 @needs_compiled
 def test_an_error_of_the_thread_that_reads_ahead_is_raised_after_what_was_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(reader, "helpers", lambda: 1)
-    path = tmp_path / "a.tfevents"
-    path.write_bytes(b"".join(losses(200_000)))
+    path = long_file(tmp_path, monkeypatch)
     found = []
     with using("compiled"), Watched(path, [], 2 * BUFFER_BYTES) as opened:
         items = reader.reader(events=False).read_from(opened)
@@ -161,9 +167,7 @@ def test_an_error_of_the_thread_that_reads_ahead_is_raised_after_what_was_read(t
 
 @needs_compiled
 def test_a_reader_that_is_left_early_has_no_other_thread_at_work(tmp_path, monkeypatch):
-    monkeypatch.setattr(reader, "helpers", lambda: 1)
-    path = tmp_path / "a.tfevents"
-    path.write_bytes(b"".join(losses(200_000)))
+    path = long_file(tmp_path, monkeypatch)
     jobs = []
     monkeypatch.setattr(Job, "begin", lambda self, threads, begin=Job.begin: jobs.append(self) or begin(self, threads))
     with using("compiled"), LocalFile(path) as opened, closing(reader.reader(events=False).read_from(opened)) as items:
@@ -210,9 +214,7 @@ def test_a_file_that_grows_in_the_middle_of_a_record_has_nothing_but_a_tail(tmp_
 @needs_compiled
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_child_that_was_forked_amid_a_read_says_so_and_does_not_hang(tmp_path, monkeypatch):
-    monkeypatch.setattr(reader, "helpers", lambda: 1)
-    path = tmp_path / "a.tfevents"
-    path.write_bytes(b"".join(losses(200_000)))
+    path = long_file(tmp_path, monkeypatch)
     with using("compiled"), LocalFile(path) as opened, closing(reader.reader(events=False).read_from(opened)) as items:
         next(items)
         job = Job(time.sleep, [0.5])
