@@ -49,7 +49,7 @@ WITH_OTHERS := -W default::pytest.PytestUnraisableExceptionWarning
 demo: native
 	$(BIN)/python examples/sequential_digits.py
 
-# What kills processes, and what draws in a browser, comes by itself, with only checks beside it that use one processor.
+# What kills processes, and what draws in a browser, waits half of its time: it comes after the rest, beside other checks.
 test: native lint layers
 	$(BIN)/python -m pytest $(PARALLEL) $(addprefix --ignore=,$(ALONE) $(POWER))
 	$(MAKE) --jobs 2 --output-sync=target alone types elsewhere
@@ -76,7 +76,7 @@ elsewhere: $(VENV)/.ready
 		--deselect tests/properties/test_hostile.py::test_what_is_kept_of_restarts_is_no_longer_than_the_points
 
 alone: $(VENV)/.ready
-	$(BIN)/python -m pytest $(WITH_OTHERS) $(ALONE) $(addprefix --ignore=,$(PLUGIN))
+	$(BIN)/python -m pytest $(PARALLEL) $(WITH_OTHERS) $(ALONE) $(addprefix --ignore=,$(PLUGIN))
 
 # Our writer beside torch's, tensorboardX's and TF1's, and in programs of other libraries. It writes the page of it, and
 # fails if that was another. The libraries take some gigabytes, in an environment of their own.

@@ -51,7 +51,7 @@ def browser():
     """Chromium; without it, the tests are skipped, but not where CI has to have it."""
     if chromium_path() is None:
         must = os.environ.get("CI") == "true"
-        (pytest.fail if must else pytest.skip)("needs Chromium: apt-get install chromium")
+        (pytest.fail if must else pytest.skip)("needs Chromium: apt-get install chromium-headless-shell")
     api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install 'gradledger[dev]'")
     with api.sync_playwright() as playwright:
         running = launch(playwright.chromium)

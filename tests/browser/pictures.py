@@ -61,7 +61,7 @@ def main():
     from playwright.sync_api import sync_playwright
 
     if chromium_path() is None:
-        sys.exit("make pictures needs Chromium: apt-get install chromium")
+        sys.exit("make pictures needs Chromium: apt-get install chromium-headless-shell")
     with TemporaryDirectory() as directory, chdir(directory), sync_playwright() as playwright:
         _make_runs()
         browser = launch(playwright.chromium)
