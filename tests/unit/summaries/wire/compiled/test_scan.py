@@ -120,9 +120,9 @@ def test_the_scanner_knows_a_tag_by_all_its_bytes():
 BUILD = """
 import sys
 from summaries.native import building
-building._PARTS = 1  # here, so that it is so in the processes that compile
+building._PARTS = 1  # both here, so that it is so in the processes that compile
+building.modules = lambda: ("summaries.wire.compiled.scan",)
 if __name__ == "__main__":
-    building.modules = lambda: ("summaries.wire.compiled.scan",)
     target = building.host()
     building.build([target._replace(levels=target.levels[-1:])], sys.argv[1])
 """
