@@ -128,14 +128,12 @@ class Job(Generic[_Piece, _Result]):
         Raises:
             RuntimeError: this process was forked while another thread was at work, which is not in the child.
         """
-        if self._forks != _forks and len(self._ended) < len(self._helpers):
-            raise RuntimeError("this process was forked amid a read, whose other thread it does not have: read again")
         interrupt: BaseException | None = None
         waits = True
         while waits:
             try:
                 self._waiting.clear()
-                while len(self._ended) < len(self._helpers):
+                while self._forks == _forks and len(self._ended) < len(self._helpers):
                     with suppress(Empty):  # an interrupt may have taken what woke it
                         self._wakes.get(timeout=0.1)
                 waits = False
@@ -143,6 +141,8 @@ class Job(Generic[_Piece, _Result]):
                 interrupt = error
         if interrupt is not None:
             raise interrupt
+        if len(self._ended) < len(self._helpers):
+            raise RuntimeError("this process was forked amid a read, whose other thread it does not have: read again")
 
 
 def share_nothing() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import stat
@@ -47,7 +46,7 @@ class LocalEventFile:
 
     def __init__(self, directory: str, secs: float, suffix: str = "") -> None:
         self._unsynced = [*make_directories(directory), directory]  # their new names are not on the disk yet
-        with contextlib.suppress(PermissionError):  # it can be written to, and not be listed
+        with suppress(PermissionError):  # it can be written to, and not be listed
             secs = not_before(secs, os.listdir(directory))  # a run is read in the order of its files' names
         while True:
             self.path: str = os.path.join(directory, event_file_name(secs, suffix))
@@ -159,10 +158,15 @@ _REPLACED = "it was removed, renamed or replaced"
 
 def _ends_in(data: bytes | memoryview, fd: int, size: int) -> bool:
     """Whether these are the last bytes of a file of this size."""
+    return _read_at(fd, len(data), size - len(data)) == data
+
+
+def _read_at(fd: int, size: int, start: int) -> bytes:
+    """Bytes from offset `start`, at most `size`; where it can be, without the position, which a forked child shares."""
     if hasattr(os, "pread"):
-        return os.pread(fd, len(data), size - len(data)) == data
-    os.lseek(fd, size - len(data), os.SEEK_SET)
-    return os.read(fd, len(data)) == data
+        return os.pread(fd, size, start)
+    os.lseek(fd, start, os.SEEK_SET)
+    return os.read(fd, size)
 
 
 def _owned(status: os.stat_result) -> tuple[int, int, int, int]:
@@ -171,10 +175,7 @@ def _owned(status: os.stat_result) -> tuple[int, int, int, int]:
 
 
 class LocalFile(FileIO):
-    """A `ReadableFile` on a local disk: unbuffered, for one thread at a time.
-
-    Args:
-        path: its path.
+    """A `ReadableFile` on a local disk, by its path: unbuffered, for one thread at a time.
 
     Raises:
         OSError: the file does not exist, is not a regular file, or cannot be read.
@@ -185,9 +186,8 @@ class LocalFile(FileIO):
 
     def read_range(self, start: int, size: int) -> bytes:
         """Read `size` bytes from offset `start`; fewer only at the end of the file."""
-        self.seek(start)
-        data = self.read(size)
-        while len(data) < size and (more := self.read(size - len(data))):
+        data = _read_at(self.fileno(), size, start)
+        while len(data) < size and (more := _read_at(self.fileno(), size - len(data), start + len(data))):
             data += more
         return data
 

@@ -1,6 +1,7 @@
 """Sharing with one other thread: who takes what, errors, and what may happen meanwhile."""
 
 import os
+import signal
 import threading
 
 import pytest
@@ -114,6 +115,36 @@ def test_a_forked_child_has_a_thread_of_its_own():
         finally:
             os._exit(status)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_that_a_handler_forks_while_the_other_thread_is_waited_for_says_so():
+    forked, goes_on = [], threading.Event()
+
+    def fork(*_):
+        forked.append(os.fork())
+        if forked[0]:
+            goes_on.set()
+
+    before = signal.signal(signal.SIGALRM, fork)
+    job = Job(goes_on.wait, [60.0])
+    try:
+        job.begin(1)
+        while not job._helpers:
+            goes_on.wait(0.001)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        job.end()
+        assert forked[0], "the child has ended its wait without an error"
+    except RuntimeError as error:
+        os._exit(7 if not forked[0] and "forked amid a read" in str(error) else 8)
+    except BaseException:
+        if forked[:1] == [0]:
+            os._exit(9)
+        raise
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert os.waitstatus_to_exitcode(os.waitpid(forked[0], 0)[1]) == 7
 
 
 def test_where_no_thread_can_be_started_one_does_all(monkeypatch):

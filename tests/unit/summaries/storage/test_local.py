@@ -4,12 +4,11 @@ import itertools
 import os
 import shutil
 import sys
-from io import FileIO
 
 import pytest
 
 from summaries.storage import local, names
-from summaries.storage.local import LOCAL, LocalEventFile, LocalFile
+from summaries.storage.local import LOCAL, LocalEventFile
 from summaries.storage.names import is_event_file
 from summaries.storage.protocols import LostFileError, ReplacedError
 
@@ -172,10 +171,21 @@ def test_read_range(tmp_path):
         file.read_range(0, 1)
 
 
+@pytest.mark.skipif(not hasattr(os, "pread"), reason="needs pread")
+def test_what_is_read_does_not_move_the_place_that_a_forked_child_shares(tmp_path):
+    (tmp_path / "a.tfevents").write_bytes(b"bytes!")
+    with LOCAL.open(str(tmp_path / "a.tfevents")) as file:
+        assert file.read_range(2, 3) == b"tes"
+        assert file.read_into(1, memoryview(bytearray(4))) == 4
+        assert os.lseek(file.fileno(), 0, os.SEEK_CUR) == 0
+
+
 def test_read_range_in_small_pieces(tmp_path, monkeypatch):
-    """read() may give less than it was asked for."""
+    """The system may give less than it was asked for."""
     (tmp_path / "file").write_bytes(b"bytes!")
-    monkeypatch.setattr(LocalFile, "read", lambda self, size: FileIO.read(self, min(size, 2)))
+    name = "pread" if hasattr(os, "pread") else "read"
+    read = getattr(os, name)
+    monkeypatch.setattr(os, name, lambda fd, size, *at: read(fd, min(size, 2), *at))
     with LOCAL.open(str(tmp_path / "file")) as file:
         assert file.read_range(1, 4) == b"ytes"
         assert file.read_range(1, 9) == b"ytes!"
