@@ -9,6 +9,7 @@ however lengths overlap. Then the scanner resumes.
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
 from threading import local
 from typing import TYPE_CHECKING
@@ -28,7 +29,6 @@ from summaries.wire.records import FOOTER_BYTES, HEADER_BYTES, MAX_RECORD_BYTES,
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
-    from typing import Self
 
     from numpy.typing import NDArray
 
@@ -156,7 +156,7 @@ class ScannedReader(Reader):
         self._unusual_bytes = 0  # so many of them are read together
 
     def _read(self, opened: ReadableFile, start: int, number: int, space: _Workspace) -> Iterator[Index | Fault]:
-        with _Window(opened, space) as window:
+        with closing(_Window(opened, space)) as window:
             yield from self._scanned(opened, window, start, number)
 
     def _scanned(self, opened: ReadableFile, window: _Window, start: int, number: int) -> Iterator[Index | Fault]:
@@ -211,9 +211,8 @@ class ScannedReader(Reader):
         size = HEADER_BYTES + int.from_bytes(buffer[pos : pos + 8].tobytes(), "little") + FOOTER_BYTES
         self._unusual_bytes = min(2 * self._unusual_bytes + size, _STRETCH_BYTES) if pos == self._unusual_stop else 0
         data = buffer[pos : pos + max(size, self._unusual_bytes)].tobytes()
-        starts, stops = [HEADER_BYTES], [size - FOOTER_BYTES]
-        if len(data) > size:
-            starts, stops = whole_records(data, 0, MAX_RECORD_BYTES)
+        one = [HEADER_BYTES], [size - FOOTER_BYTES]
+        starts, stops = whole_records(data, 0, MAX_RECORD_BYTES) if len(data) > size else one
         for start, stop in zip(starts, stops, strict=True):
             at = pos + start - HEADER_BYTES
             if rows.add(data[start:stop], at, base + at, number + int(rows.cursor[1])):
@@ -279,18 +278,15 @@ class _Window:
 
     def __init__(self, opened: ReadableFile, space: _Workspace) -> None:
         self.buffer: NDArray[np.uint8] = space.buffer
-        self.end: int = 0
-        self.base: int = 0
+        self.end = self.base = 0
         self._opened, self._space = opened, space
         self._looks_ahead = helpers() > 0
         self._next = -1  # the offset that follows: what is read from there on comes after the first _MOST_REST bytes
         self._reading: Job[memoryview, int] | None = None
         self._got = 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Wait for the other thread, if it reads."""
         if self._reading is not None:
             self._reading.end()
 
