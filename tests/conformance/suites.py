@@ -1,15 +1,17 @@
 """Suites that others wrote, run with our writer in the place of the one that they were written for.
 
 Source distributions hold them, or a commit of a repository; they are fetched into a directory that is no part of ours.
-PyTorch's and TensorFlow's are in repositories of gigabytes, so the tables of rows stand for them.
+Of repositories of gigabytes only the files that are needed are fetched, one by one.
 
 A suite runs twice, with the original writer and with ours. What counts are the tests that make a writer.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -25,6 +27,7 @@ __all__ = ["SUITES", "Suite", "fetch", "outcomes"]
 
 REPORT = "CONFORMANCE_REPORT"
 COMMIT = "https://codeload.github.com/{}/tar.gz/{}"
+FILE = "https://raw.githubusercontent.com/{}/{}/{}"
 
 
 class Suite(NamedTuple):
@@ -39,6 +42,9 @@ class Suite(NamedTuple):
         reasons: those that do not pass with ours → why.
         repository: where they lie, as owner/name, if its source distribution has none.
         commit: the commit that fits the release.
+        inside: the folder of the source that holds the tests: "tests" where they lie apart from the package, else the
+            package's own, over which what is installed is laid, since the source lacks what a build generates.
+        is_huge: whether the repository is one of gigabytes, of which only `files` are fetched, one by one.
     """
 
     package: str
@@ -49,11 +55,30 @@ class Suite(NamedTuple):
     reasons: dict[str, str] = {}  # noqa: RUF012 - nothing changes it
     repository: str = ""
     commit: str = ""
+    inside: str = "tests"
+    is_huge: bool = False
 
 
 _PLACE = "the first set of hyperparameters goes to the run itself, not to a run below it"
 _FLOAT64 = "pictures of float64 are scaled as they are, as tensorboardX does, not as float32: bytes differ by one"
 _READ = "test_summary_reader/test_{}"
+
+_WRITER = "tensorflow/python/summary/writer/writer_test.py::{}FileWriterTestCase::test{}"
+_ACCUMULATOR = "tensorboard/backend/event_processing/{}event_accumulator_test.py::MockingEventAccumulatorTest::test{}"
+_SINKS = [
+    *(_ACCUMULATOR.format("", f"TFSummary{kind}") for kind in ("Image", "Scalar", "Tensor")),
+    *(_ACCUMULATOR.format("plugin_", f"NewStyle{kind}Summary") for kind in ("Audio", "Image", "Scalar")),
+    *(
+        _ACCUMULATOR.format("plugin_", f"TFSummaryTensor{of}")
+        for of in (
+            "",
+            "_SizeGuidance_DefaultToTensorGuidance",
+            "_SizeGuidance_IgnoreIrrelevantGuidances",
+            "_SizeGuidance_UseLargeSingularPluginGuidance",
+            "_SizeGuidance_UseSmallSingularPluginGuidance",
+        )
+    ),
+]
 
 SUITES = [
     Suite(
@@ -131,6 +156,57 @@ SUITES = [
         repository="j3soon/tbparse",
         commit="83fdea04ada41db9b0606683d76da9e0d946e659",
     ),
+    Suite(
+        "torch",
+        ("torch",),
+        ".",
+        ("test/test_tensorboard.py",),
+        14,
+        repository="pytorch/pytorch",
+        commit="017943b70f6920c395e3b6dac100e2cd7ecfa92a",
+        is_huge=True,
+    ),
+    Suite(
+        "tensorflow-cpu",
+        ("TF1",),
+        ".",
+        ("tensorflow/python/summary/writer/writer_test.py",),
+        38,
+        {
+            **dict.fromkeys(
+                (_WRITER.format(of, "NeitherGraphNorGraphDef") for of in ("", "SessionBased")),
+                "a second argument that is text is the comment, as torch has it, and no wrong graph",
+            ),
+            **dict.fromkeys(
+                (_WRITER.format(of, "UseAfterClose") for of in ("", "SessionBased")),
+                "a closed writer that is used again goes on in a new file, as torch's does, and does not warn",
+            ),
+            **dict.fromkeys(
+                (
+                    _WRITER.format("", f"WriterException_raisedFrom{of}")
+                    for of in ("AddEvent", "Close", "Flush", "PendingAddEvent")
+                ),
+                "the test puts a sink of its own into the thread of TensorFlow's writer",
+            ),
+            _WRITER.format("SessionBased", "Sharing_withExplicitSummaryFileWriters"): (
+                "TensorFlow 2's writer in the same session has a file of its own"
+            ),
+        },
+        repository="tensorflow/tensorflow",
+        commit="0304934138cbfabd338ec432a630a9c3c1191564",
+        is_huge=True,
+    ),
+    Suite(
+        "tensorboard",
+        ("TF1",),
+        ".",
+        ("tensorboard/backend/event_processing/*_test.py", "tensorboard/plugins/*/*_plugin_test.py"),
+        80,
+        dict.fromkeys(_SINKS, "the test puts a sink of its own in the place of the attribute `event_writer`"),
+        repository="tensorflow/tensorboard",
+        commit="6a3f1c91932a2987d5604e56faa0b22cc661a0a4",
+        inside="tensorboard",
+    ),
 ]
 
 
@@ -143,23 +219,39 @@ def fetch(suite: Suite, directory: Path) -> Path:
     name = f"{suite.package}-{suite.commit or version(suite.package)}"
     if not (directory / name).exists():
         with tempfile.TemporaryDirectory(dir=directory) as scratch:  # what is interrupted is begun anew
-            archive = Path(scratch, "source.tar.gz")
-            if suite.repository:
-                url = COMMIT.format(suite.repository, suite.commit)
-                with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310 - an address of ours
-                    archive.write_bytes(answer.read())
+            whole = Path(scratch, name)
+            if suite.is_huge:
+                for path in suite.files:
+                    (whole / path).parent.mkdir(parents=True, exist_ok=True)
+                    _download(FILE.format(suite.repository, suite.commit, path), whole / path)
             else:
-                wanted = ["--no-deps", "--no-binary", ":all:", f"{suite.package}=={version(suite.package)}"]
-                command = [sys.executable, "-m", "pip", "download", "--quiet", *wanted, "--dest", scratch]
-                subprocess.run(command, check=True)
-                (archive,) = Path(scratch).glob("*.tar.gz")
-            with tarfile.open(archive) as source:
-                inside = [member for member in source.getmembers() if "/tests/" in member.name]
-                for member in inside:
-                    member.name = member.name.partition("/")[2]
-                source.extractall(Path(scratch, name), inside, filter="data")
-            Path(scratch, name).rename(directory / name)
+                _extract(suite, Path(scratch), whole)
+            if suite.inside == suite.package:
+                installed = Path(importlib.import_module(suite.package).__file__).parent
+                shutil.copytree(installed, whole / suite.inside, dirs_exist_ok=True)
+            whole.rename(directory / name)
     return directory / name / suite.folder
+
+
+def _extract(suite: Suite, scratch: Path, whole: Path) -> None:
+    archive = scratch / "source.tar.gz"
+    if suite.repository:
+        _download(COMMIT.format(suite.repository, suite.commit), archive)
+    else:
+        wanted = ["--no-deps", "--no-binary", ":all:", f"{suite.package}=={version(suite.package)}"]
+        command = [sys.executable, "-m", "pip", "download", "--quiet", *wanted, "--dest", str(scratch)]
+        subprocess.run(command, check=True)
+        (archive,) = scratch.glob("*.tar.gz")
+    with tarfile.open(archive) as source:
+        inside = [member for member in source.getmembers() if f"/{suite.inside}/" in member.name]
+        for member in inside:
+            member.name = member.name.partition("/")[2]
+        source.extractall(whole, inside, filter="data")
+
+
+def _download(url: str, path: Path) -> None:
+    with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310 - an address of ours
+        path.write_bytes(answer.read())
 
 
 def outcomes(suite: Suite, folder: Path, writer: str, report: Path) -> dict[str, tuple[str, bool]]:
@@ -198,7 +290,12 @@ def pytest_configure() -> None:
         return
     from conformance.clients.run import PLACES, holder_of, substitute
 
-    for library in os.environ["CONFORMANCE_LIBRARIES"].split():
+    libraries = os.environ["CONFORMANCE_LIBRARIES"].split()
+    if "TF1" in libraries:  # whose tests are programs with flags
+        from absl import flags
+
+        flags.FLAGS.mark_as_parsed()
+    for library in libraries:
         if os.environ["CONFORMANCE_WRITER"] == "ours":
             substitute(library)
         for writer_class in {getattr(holder_of(place), name) for place, name in PLACES[library]}:
