@@ -42,9 +42,9 @@ the same, but for times.
 SUITES_HEAD = """
 ## Test suites
 
-Tests of other packages that make a writer, and pass with the original. Those of Lightning, tbparse, torch, TensorFlow and
-TensorBoard come from their repositories, and run where these can be reached. TensorBoard's read with its loaders and
-plugins what the writer has written.
+Tests of other packages that make a writer, and pass with the original. Those of Lightning, tbparse, torch, TensorFlow
+and TensorBoard come from their repositories, and run where these can be reached. TensorBoard's read with its loaders
+and plugins what the writer has written.
 
 """
 
