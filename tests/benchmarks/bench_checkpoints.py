@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import optim
-from benchmarks.figures import OURS, Figure
-from benchmarks.peers import Contender, take_turns
+from benchmarks.figures import OURS
+from benchmarks.peers import Contender, compare
 from benchmarks.places import in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
+
+    from benchmarks.figures import Figure
 
 ARRAYS, SHAPE = 50, (200, 200)
 SECS = 1.0
@@ -36,11 +38,7 @@ def figures() -> Iterator[Figure]:
                 "torch": Contender(prepare, ("torch", directory), "torch"),
                 "safetensors": Contender(prepare, ("safetensors", directory), "safetensors"),
             }
-            outcome = take_turns(contenders, SECS)
-            least = {name: took * 1e3 for name, took in outcome.least().items()}
-            yield Figure(
-                f"{what} {ARRAYS} arrays, 8 MB, in memory", "ms", least.pop(OURS), least, left_out=outcome.left_out
-            )
+            yield compare(f"{what} {ARRAYS} arrays, 8 MB, in memory", "ms", contenders, seconds=SECS)
 
 
 def saving(library: str, directory: str) -> Callable[[], object]:
