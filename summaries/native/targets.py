@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DIRECTORY",
     "MARK",
-    "SEAL_BYTES",
     "TARGETS",
     "X86",
     "Level",
@@ -35,10 +34,6 @@ DIRECTORY = os.path.join(os.path.dirname(__file__), "lib")
 
 MARK = "gradledger, built from "
 """A library has a text that begins with this, and goes on with what `built_from` returns."""
-
-
-SEAL_BYTES = 4
-"""The length of `seal`."""
 
 
 class Level(NamedTuple):
@@ -103,7 +98,7 @@ def built_from(path: str) -> str | None:
 
 def seal(data: bytes | memoryview) -> bytes:
     """The checksum of a library for Linux, which follows its bytes, where the system's loader does not look."""
-    return zlib.crc32(data).to_bytes(SEAL_BYTES, "little")
+    return zlib.crc32(data).to_bytes(4, "little")
 
 
 # Bits of what CPUID returns, by leaf and register (0 to 3: eax, ebx, ecx, edx), for each level beyond the one before.

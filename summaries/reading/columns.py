@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_right
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Epochs", "ScalarColumns"]
 
-Number = TypeVar("Number", np.int64, np.float64)
 _FEW_ROWS = 16  # so many are added one by one as fast
 _WORDS = NUMBERS + 1  # of a tag's table
 _FEW_POINTS = 64
+_HUGE = 1 + (4 << 20) // 24  # from so many points on, columns are one array, to which NumPy gives huge pages
 _LEAST_GROWTH = 1.5  # so that many points that are added one by one are not copied each time
 _MOST_GROWTH = 128  # what a file begins with may be all that it has of a tag
 _SLACK = 1.03  # tags do not come quite evenly
@@ -176,14 +176,7 @@ class ScalarColumns:
             counts.pop()
         if not copy:
             self._columns = []
-        return [
-            Block(
-                _of_length(block.step, count, copy),
-                _of_length(block.wall_time, count, copy),
-                _of_length(block.value, count, copy),
-            )
-            for block, count in zip(columns, counts, strict=False)
-        ]
+        return [_first(block, count, copy) for block, count in zip(columns, counts, strict=False)]
 
     def epochs(self, tag: int) -> Epochs:
         """How a tag's points are distributed over the epochs."""
@@ -241,19 +234,28 @@ class ScalarColumns:
         at, before = tag * _WORDS, self._columns[tag]
         count = self._tables[at + COUNT]
         size = int(least * (max(times, _LEAST_GROWTH) if count else times))
-        columns = Block(np.empty(size, np.int64), np.empty(size), np.empty(size))
-        if count:
-            for column, old in zip(columns, before, strict=True):
-                column[:count] = old[:count]
+        columns = _empty(size)
+        for column, old in zip(columns, before, strict=True):
+            column[:count] = old[:count]
         places = [address(column) for column in columns]
         self._columns[tag] = columns  # and the table at once: an interrupt between would leave it to freed memory
         self._tables[at + STEPS], self._tables[at + WALL_TIMES], self._tables[at + NUMBERS] = places
         self._tables[at + ROOM] = size
 
 
-def _of_length(column: NDArray[Number], length: int, copy: bool) -> NDArray[Number]:
-    """The first numbers of a column. A view of them is two objects, which takes more memory than a copy of a few."""
-    if length == len(column) and not copy:
-        return column
-    numbers = column[:length]
-    return numbers.copy() if copy or length <= _FEW_POINTS else numbers
+def _empty(size: int) -> Block:
+    """Columns with room for so many points."""
+    if size < _HUGE:
+        return Block(np.empty(size, np.int64), np.empty(size), np.empty(size))
+    memory = np.empty((3, size))
+    return Block(memory[0].view(np.int64), memory[1], memory[2])
+
+
+def _first(block: Block, length: int, copy: bool) -> Block:
+    """The first points. A view of numbers is two objects, which takes more memory than a copy of a few."""
+    if length == len(block.step) and not copy:
+        return block
+    step, wall_time, value = block.step[:length], block.wall_time[:length], block.value[:length]
+    if copy or length <= _FEW_POINTS:
+        return Block(step.copy(), wall_time.copy(), value.copy())
+    return Block(step, wall_time, value)
