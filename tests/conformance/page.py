@@ -44,7 +44,8 @@ SUITES_HEAD = """
 
 Tests of other packages that make a writer, and pass with the original. Those of Lightning, tbparse, torch, TensorFlow
 and TensorBoard come from their repositories, and run where these can be reached. TensorBoard's read with its loaders
-and plugins what the writer has written.
+and plugins what the writer has written. TensorFlow's of training, from its years of TF1, make optimizers, averages,
+clippings, decays and coordinators: in its graphs and with its variables, ours do the arithmetic.
 
 """
 
@@ -96,13 +97,17 @@ def _clients(clients: list[Any]) -> str:
 
 def _suites() -> str:
     lines = [
-        (f"{suite.package} {version_of(suite.package)}", str(suite.tests), str(suite.tests - len(suite.reasons)))
+        (
+            f"{suite.package} {version_of(suite.package)} {suite.part}".strip(),
+            str(suite.tests),
+            str(suite.tests - len(suite.reasons)),
+        )
         for suite in SUITES
     ]
     reasons: dict[str, list[str]] = defaultdict(list)
     for suite in SUITES:
         for test, why in suite.reasons.items():
-            reasons[f"{suite.package}: {why}"].append(f"`{test}`")
+            reasons[f"{suite.name}: {why}"].append(f"`{test}`")
     listed = "".join(f"- {why}.\n  Tests: {', '.join(tests)}.\n" for why, tests in reasons.items())
     return (
         SUITES_HEAD

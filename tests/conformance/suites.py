@@ -8,6 +8,7 @@ A suite runs twice, with the original writer and with ours. What counts are the 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import os
@@ -44,7 +45,9 @@ class Suite(NamedTuple):
         commit: the commit that fits the release.
         inside: the folder of the source that holds the tests: "tests" where they lie apart from the package, else the
             package's own, over which what is installed is laid, since the source lacks what a build generates.
-        is_huge: whether the repository is one of gigabytes, of which only `files` are fetched, one by one.
+        is_huge: whether the repository is one of gigabytes, of which only `files` are fetched, one by one; a file may
+            name a commit of its own, path@commit.
+        part: which part of the package they test, where there are several.
     """
 
     package: str
@@ -57,6 +60,12 @@ class Suite(NamedTuple):
     commit: str = ""
     inside: str = "tests"
     is_huge: bool = False
+    part: str = ""
+
+    @property
+    def name(self) -> str:
+        """The package, and the part of it."""
+        return f"{self.package} {self.part}".strip()
 
 
 _PLACE = "the first set of hyperparameters goes to the run itself, not to a run below it"
@@ -79,6 +88,28 @@ _SINKS = [
         )
     ),
 ]
+
+_CLIP = "tensorflow/python/kernel_tests/math_ops/clip_ops_test.py"
+_OF_TRAINING = (
+    f"{_CLIP}@37b680c93bb61bcb9105edc577aafe9f3c312cee",
+    *(
+        f"tensorflow/python/training/{of}_test.py@{commit}"
+        for of, commit in (
+            ("adadelta", "28e1ce04e5d2ae7d98f0fb81431e0ba811eae927"),
+            ("adagrad", "c7ffe90138b2a238b8dd80da9aed0922208f4ccc"),
+            ("adam", "79b8771f19c4c916ad82994e3ee104f7d6c3c9bd"),
+            ("coordinator", "168ac51ec34af1bd261a7b09ad70b248d66cbe5b"),
+            ("ftrl", "f72ccf801236361a6c80e1098675182048cc76d7"),
+            ("gradient_descent", "168ac51ec34af1bd261a7b09ad70b248d66cbe5b"),
+            ("learning_rate_decay", "4bb4bfce6fddcad5fd25736b8c051e547eb159bf"),
+            ("momentum", "36c0475865ec103b5a3c2de4a69b17eddf7a9903"),
+            ("moving_averages", "4bb4bfce6fddcad5fd25736b8c051e547eb159bf"),
+            ("proximal_adagrad", "d1e959e97dd4a810988027c07714fbbabecacba3"),
+            ("proximal_gradient_descent", "38fefe8d27a23093969b84e9ec9817af34ab71b4"),
+            ("rmsprop", "c4977ca4ddbf06a175c83d6fa5d778645b38c17e"),
+        )
+    ),
+)
 
 SUITES = [
     Suite(
@@ -197,6 +228,25 @@ SUITES = [
         is_huge=True,
     ),
     Suite(
+        "tensorflow-cpu",
+        ("TF1-training",),
+        ".",
+        _OF_TRAINING,
+        149,
+        {
+            **dict.fromkeys(
+                (f"{_CLIP}::ClipTest::test{of}" for of in ("ClipByNormGradientZeros", "ClipByValueGradient")),
+                "the test takes the gradient of what is clipped, through a graph of TensorFlow's",
+            ),
+            "tensorflow/python/training/learning_rate_decay_test.py::LRDecayTest::testPiecewiseConstantEdgeCases": (
+                "rates may be integers and floats in one list"
+            ),
+        },
+        repository="tensorflow/tensorflow",
+        is_huge=True,
+        part="training",
+    ),
+    Suite(
         "tensorboard",
         ("TF1",),
         ".",
@@ -216,14 +266,15 @@ def fetch(suite: Suite, directory: Path) -> Path:
     Raises:
         OSError: the repository cannot be reached.
     """
-    name = f"{suite.package}-{suite.commit or version(suite.package)}"
+    name = f"{suite.name.replace(' ', '-')}-{suite.commit or version(suite.package)}"
     if not (directory / name).exists():
         with tempfile.TemporaryDirectory(dir=directory) as scratch:  # what is interrupted is begun anew
             whole = Path(scratch, name)
             if suite.is_huge:
-                for path in suite.files:
+                for file in suite.files:
+                    path, _, commit = file.partition("@")
                     (whole / path).parent.mkdir(parents=True, exist_ok=True)
-                    _download(FILE.format(suite.repository, suite.commit, path), whole / path)
+                    _download(FILE.format(suite.repository, commit or suite.commit, path), whole / path)
             else:
                 _extract(suite, Path(scratch), whole)
             if suite.inside == suite.package:
@@ -260,7 +311,8 @@ def outcomes(suite: Suite, folder: Path, writer: str, report: Path) -> dict[str,
     chosen = {"CONFORMANCE_WRITER": writer, "CONFORMANCE_LIBRARIES": " ".join(suite.libraries)}
     environment = os.environ | {"PYTHONPATH": paths, REPORT: str(report), **chosen}
     options = f"-q -c {os.devnull} --rootdir . -W ignore -p conformance.suites -p no:cacheprovider"
-    files = sorted(str(path.relative_to(folder)) for pattern in suite.files for path in folder.glob(pattern))
+    patterns = [file.partition("@")[0] for file in suite.files]
+    files = sorted(str(path.relative_to(folder)) for pattern in patterns for path in folder.glob(pattern))
     command = [sys.executable, "-m", "pytest", *options.split(), "--continue-on-collection-errors", *files]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert report.exists(), done.stdout + done.stderr
@@ -273,15 +325,18 @@ _made: list[int] = [0]
 _seen: dict[str, tuple[str, bool]] = {}
 
 
-def _count(writer_class: type) -> None:
-    """Count the writers of this class that are made."""
-    real = writer_class.__init__
+def _count(holder: object, name: str) -> None:
+    """Count the calls of what is put in the place of the original there, a class or a function."""
+    called = getattr(holder, name)
+    if isinstance(called, type):
+        holder, name, called = called, "__init__", called.__init__
 
-    def counting(self: object, *arguments: object, **options: object) -> None:
+    @functools.wraps(called)
+    def counting(*arguments: object, **options: object) -> object:
         _made[0] += 1
-        real(self, *arguments, **options)
+        return called(*arguments, **options)
 
-    writer_class.__init__ = counting
+    setattr(holder, name, counting)
 
 
 def pytest_configure() -> None:
@@ -291,15 +346,25 @@ def pytest_configure() -> None:
     from conformance.clients.run import PLACES, holder_of, substitute
 
     libraries = os.environ["CONFORMANCE_LIBRARIES"].split()
-    if "TF1" in libraries:  # whose tests are programs with flags
+    is_ours = os.environ["CONFORMANCE_WRITER"] == "ours"
+    if any(library.startswith("TF1") for library in libraries):  # whose tests are programs with flags
         from absl import flags
 
         flags.FLAGS.mark_as_parsed()
+    if "TF1-training" in libraries:
+        from conformance import in_tensorflow
+
+        in_tensorflow.as_in_tf1()
+        if is_ours:
+            in_tensorflow.substitute()
+        for place, name in in_tensorflow.PLACES:
+            _count(holder_of(place), name)
+        return
     for library in libraries:
-        if os.environ["CONFORMANCE_WRITER"] == "ours":
+        if is_ours:
             substitute(library)
-        for writer_class in {getattr(holder_of(place), name) for place, name in PLACES[library]}:
-            _count(writer_class)
+        for place, name in {getattr(holder_of(place), name): (place, name) for place, name in PLACES[library]}.values():
+            _count(holder_of(place), name)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,7 +5,7 @@ from conformance.suites import SUITES, fetch, outcomes
 from helpers import ROOT
 
 
-@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.package)
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
 def test_what_passes_with_the_original_passes_with_ours(suite, tmp_path):
     fetched = ROOT / ".conformance" / "suites"
     fetched.mkdir(parents=True, exist_ok=True)
