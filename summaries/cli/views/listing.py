@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from summaries.cli.views.columns import TableColumn, is_bounded, print_columns
 from summaries.cli.views.faults import Troubles
 from summaries.cli.views.formats import duration_text, kinds_text, size_text, step_text, time_text
+from summaries.errors import FaultKind
 from summaries.presenting.terminal import console, printable, progress_bar
 from summaries.tools.dumping import fault_as_dict
 from summaries.tools.listing import Listing, demand_runs, ls
@@ -121,6 +122,8 @@ def _state(listing: Listing) -> tuple[str, str]:
     if listing.failures:
         return "unreadable" if listing.records is None else "partly read", "bold red"
     if listing.damaged:
+        if {fault.kind for fault in listing.faults} == {FaultKind.NO_EVENT_FILE} and not listing.records:
+            return FaultKind.NO_EVENT_FILE.value, "bold red"
         return f"damaged ({counted(len(listing.faults), 'fault')})", "bold red"
     if any(fault.kind.is_data_loss for fault in listing.faults):
         return "unfinished", "yellow"

@@ -73,6 +73,17 @@ def test_a_run(name, width, command, ran, monkeypatch):
         as_json(out)
 
 
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_file_of_another_kind_is_not_called_damaged(name, ran):
+    os.mkdir(name)
+    with open(os.path.join(name, NAME), "wb") as file:
+        file.write(RUNS[name])
+    _, out, _ = ran(["ls"], name)
+    state = out.splitlines()[1].split("bytes")[1].strip()
+    assert (state == "no event file") == (name == "no event file")
+    assert state == "no event file" or state.startswith("damaged (")
+
+
 @pytest.mark.only_on_disks(reason="a link that leads nowhere")
 @pytest.mark.parametrize("command", [command for command in COMMANDS.values() if command[0] in ("ls", "show", "tail")])
 def test_all_of_them_with_one_that_cannot_be_read(command, ran):
