@@ -6,9 +6,10 @@
 When: once for each step of the optimizer (after the last of the accumulated backward passes), after unscaling, and
 before clipping if the loop clips with `accelerator.clip_grad_norm_`.
 
-What: as `optim.integrations.torch`; `hook.loss(loss)` logs the loss. And whatever the loop gives to `accelerator.log`,
-if `attach` is called after `init_trackers`: it adds an `EventFileTracker`. That can also be given to the Accelerator,
-as `log_with=EventFileTracker("runs/x")`.
+What: as `optim.integrations.torch`; `hook.loss(loss)` logs the loss. And whatever the loop gives to `accelerator.log`:
+`attach` adds an `EventFileTracker`. Call it before `init_trackers`, which hands hyperparameters only to the trackers
+that are there. `end_training` writes everything to the file. A tracker can also be given to the Accelerator, as
+`log_with=EventFileTracker("runs/x")`.
 """
 
 from __future__ import annotations
@@ -65,9 +66,11 @@ class EventFileTracker(GeneralTracker):  # type: ignore[misc]
         self._logging.describe({}, **{name: value for name, value in values.items() if isinstance(value, str)})
 
     def finish(self) -> None:
-        """Close the file, if it was made for this."""
+        """Write everything, and close the file if it was made for this."""
         if self._own:
             self._logging.close()
+        else:
+            self._logging.flush()
 
 
 def attach(

@@ -8,7 +8,8 @@ iterations.
 
 What: as `optim.integrations.torch`. And what the engines report: the numbers that the trainer's function returns, as
 `train/loss` or, from a mapping, `train/<name>`; the metrics of an epoch as `train/<name>`, those of the evaluators
-under their names. An exception of the engine writes what the flight recorder keeps.
+under their names. Of the same name, those of a step come first: a metric "loss" is then `train/epoch_loss`. When the
+engine has completed a run, everything is in the file. An exception of the engine writes what the flight recorder keeps.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def attach(
     log_metrics: bool = True,
     **options: Any,
 ) -> GradientHook:
-    """Log the gradients of each step, until the engine has completed its run.
+    """Log the gradients of each step, in all runs of the engine.
 
     Args:
         engine: the trainer, whose function makes the steps.
@@ -53,7 +54,7 @@ def attach(
         options: those of `optim.integrations.torch.attach`.
 
     Returns:
-        The hook.
+        The hook; `remove()` ends it.
     """
     hook = attach_to_optimizer(optimizer, writer, model, step=lambda: int(engine.state.iteration), **options)
 
@@ -62,20 +63,30 @@ def attach(
         hook.remove()
         raise error
 
+    sources: dict[str, object] = {}  # by tag: what reports it
+
+    def tagged(source: object, name: str, values: Mapping[str, Any]) -> dict[str, float]:
+        tags = {}
+        for metric, value in numbers_in(values).items():
+            candidates = [f"{name}/{prefix}{metric}" for prefix in ("", "epoch_", "evaluated_")]  # there are 3 sources
+            tags[next(tag for tag in candidates if sources.setdefault(tag, source) is source)] = value
+        return tags
+
     def report(reporting: Engine, name: str) -> None:
-        hook.logging.scalars(numbers_in(reporting.state.metrics, f"{name}/"), int(engine.state.iteration))
+        hook.logging.scalars(tagged(reporting, name, reporting.state.metrics), int(engine.state.iteration))
 
     def report_output(reporting: Engine) -> None:
-        step = int(reporting.state.iteration)
-        if step % options.get("every_n_steps", 1) == 0:
-            output = reporting.state.output
-            hook.logging.scalars(numbers_in(output if hasattr(output, "items") else {"loss": output}, "train/"), step)
+        step, output = int(reporting.state.iteration), reporting.state.output
+        is_due = step % options.get("every_n_steps", 1) == 0
+        if is_due or not sources:
+            values = tagged(report_output, "train", output if hasattr(output, "items") else {"loss": output})
+            hook.logging.scalars(values if is_due else {}, step)
 
     if log_metrics:
         engine.add_event_handler(Events.ITERATION_COMPLETED, report_output)
         engine.add_event_handler(Events.EPOCH_COMPLETED, report, "train")
         for name, evaluator in (evaluators or {}).items():
             evaluator.add_event_handler(Events.COMPLETED, report, name)
-    engine.add_event_handler(Events.COMPLETED, hook.remove)
+    engine.add_event_handler(Events.COMPLETED, hook.logging.flush)
     engine.add_event_handler(Events.EXCEPTION_RAISED, fail)
     return hook

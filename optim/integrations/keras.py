@@ -7,7 +7,8 @@ seen before the optimizer clips, with the loss scale divided out. Steps are the 
 the measuring is a part of the compiled training step.
 
 What: the global norm before clipping, the bound `global_clipnorm` and clipping's other tags if it is set (`clipnorm`
-bounds each variable, and has no such tags), the learning rate, and each variable's norms. And what the model reports:
+bounds each variable, and has no such tags), the learning rate, and the norms of each variable's gradient, weights and
+update (on torch from a sample of a large one, without a copy of the model). And what the model reports:
 at due steps the averages of the epoch so far, as `batch_loss`; after each epoch its losses and metrics, as
 `epoch_loss` and `epoch_val_loss`; the optimizer's configuration as hyperparameters.
 """
@@ -24,8 +25,10 @@ from optim.telemetry.devices import reports_of_traced, traced_statistics
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from optim.integrations.torch_updates import Samples
+    from optim.telemetry.measuring import Observation
     from summaries import EventFileWriter
 
 __all__ = ["GradientCallback"]
@@ -53,6 +56,7 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
         self._log_metrics = log_metrics
         self._first = self._step = 0  # the steps before this epoch, and those up to now
         self._logging: Logging | None = None
+        self._samples: Samples | None = None  # of the torch backend
         self._bound: float | None = None  # self.model must not be touched within a step: under JAX it moves its state
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -111,35 +115,69 @@ class GradientCallback(keras.callbacks.Callback):  # type: ignore[misc]
         self._logging.close()
         self._logging = None
 
-    def observe(self, optimizer: Any, gradients: list[Any], variables: list[Any]) -> None:
-        """Log what `apply` is about to use; under JAX this is traced."""
+    def observe(self, optimizer: Any, gradients: list[Any], variables: list[Any]) -> Callable[[], None]:
+        """Look at what `apply` is about to use; under JAX this is traced. What is returned logs it, after `apply`."""
         pairs = [(g, v) for g, v in zip(gradients, variables, strict=True) if g is not None]
         names, arrays = [v.path for _, v in pairs], [g for g, _ in pairs]
         weights = [v.value for _, v in pairs]
         scale = optimizer.loss_scale_factor or 1.0
-        rate, number = optimizer.learning_rate, optimizer.iterations
+        rate, number = optimizer.learning_rate, optimizer.iterations.value
         if keras.backend.backend() == "torch":
-            gradients_by_name, weights_by_name = (dict(zip(names, each, strict=True)) for each in (arrays, weights))
-            rate = float(keras.ops.convert_to_numpy(rate))
-            self._log(int(number) + 1, gradients_by_name, weights_by_name, rate, scale)
-            return
+            rate, step = float(keras.ops.convert_to_numpy(rate)), int(number) + 1
+            by_name = [dict(zip(names, each, strict=True)) for each in (arrays, weights)]
+            return self._observe_tensors(step, *by_name, rate=rate, scale=scale)
         import jax  # noqa: PLC0415 - of this backend only
 
         sizes = [int(np.prod(gradient.shape)) for gradient in arrays]
+        rate = keras.ops.convert_to_tensor(rate)
 
         def take(step: Any, rate: Any, table: Any) -> None:
             self._log(int(step) + 1, reports_of_traced(names, sizes, table, scale), None, float(rate), 1.0)
 
-        jax.debug.callback(take, number.value, keras.ops.convert_to_tensor(rate), traced_statistics(arrays + weights))
+        def after() -> None:
+            updates = [v.value - before for (_, v), before in zip(pairs, weights, strict=True)]
+            jax.debug.callback(take, number, rate, traced_statistics(arrays + weights + updates))
 
-    def _log(self, step: int, gradients: Any, weights: Any, rate: Any, scale: float) -> None:
+        return after
+
+    def _observe_tensors(
+        self, step: int, gradients: dict[str, Any], weights: dict[str, Any], *, rate: float, scale: float
+    ) -> Callable[[], None]:
+        """The same, of torch's tensors, of whose updates a sample is measured."""
+        from optim.integrations.torch_updates import Samples, StepWatch  # noqa: PLC0415 - of this backend only
+
+        logging, watch = self._logging, None
+        observed = self._measured(step, gradients, weights, rate, scale)
+        if logging is None or observed is None:
+            return lambda: None
+        if observed.detailed:
+            self._samples = self._samples or Samples()
+            watch = StepWatch(None, _Weights(weights), self._samples, has_closure=True)
+
+        def after() -> None:
+            moved = watch and logging.survive(lambda: watch.added_to(observed), "updates cannot be measured")
+            logging.log(moved or observed)
+
+        return after
+
+    def _measured(self, step: int, gradients: Any, weights: Any, rate: float, scale: float) -> Observation | None:
         if self._logging is None:
-            return
-        observed = self._logging.measure(
+            return None
+        return self._logging.measure(
             step, gradients, weights, clip_norm=self._bound, learning_rate=rate, scale=scale
         )  # fmt: skip
-        if observed is not None:
+
+    def _log(self, step: int, gradients: Any, weights: Any, rate: float, scale: float) -> None:
+        observed = self._measured(step, gradients, weights, rate, scale)
+        if observed is not None and self._logging is not None:
             self._logging.log(observed)
+
+
+class _Weights(dict[str, Any]):
+    """As a torch module tells them."""
+
+    def named_parameters(self) -> Iterable[tuple[str, Any]]:
+        return self.items()
 
 
 class _Watch:
@@ -177,9 +215,11 @@ class _Watch:
 
     def _shown(self, grads: Any, trainable_variables: Any = None) -> Any:
         variables = self._optimizer._trainable_variables if trainable_variables is None else trainable_variables  # noqa: SLF001 - as its apply does
-        for callback in self._callbacks:
-            callback.observe(self._optimizer, list(grads), list(variables))
-        return self._apply(grads, trainable_variables)
+        logs = [callback.observe(self._optimizer, list(grads), list(variables)) for callback in self._callbacks]
+        applied = self._apply(grads, trainable_variables)
+        for log in logs:
+            log()
+        return applied
 
     def _begin_another(self, *arguments: Any, **named: Any) -> Any:
         for callback in list(self._callbacks):
@@ -199,5 +239,10 @@ def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
             plain[name] = value["class_name"]
             plain |= {f"{name}.{key}": part for key, part in _plain(value.get("config") or {}).items()}
         else:
-            plain[name] = value
+            plain[name] = float(str(np.float32(value))) if _is_float32(value) else value
     return plain
+
+
+def _is_float32(value: Any) -> bool:
+    """Whether Keras keeps this number as a float32: 0.001 would be told as 0.0010000000474974513."""
+    return isinstance(value, float) and float(np.float32(value)) == value

@@ -7,10 +7,11 @@ clips. Steps are the Trainer's `global_step` after the step. The gradients of a 
 which unscales them itself, are divided by the scale here.
 
 What: the global norm before clipping, the bound `gradient_clip_val` and clipping's other tags if it clips by norm, the
-loss of the step (the mean over accumulated batches), the learning rate, and each parameter's norms. A second optimizer
-logs to `optimizer=1` below the directory, and so on. And what the modules `log`, when, under the tags and with the
-steps that Trainer's loggers are given, with the hyperparameters: the callback adds an `EventFileLogger` to them while
-it trains, unless one of them logs to the same directory. An `EventFileLogger` can also be the Trainer's `logger`.
+loss of the step (the mean over accumulated batches; unless the module logs a `train/loss` of its own), the learning
+rate, and each parameter's norms. A second optimizer logs to `optimizer=1` below the directory, and so on. And what the
+modules `log`, when, under the tags and with the steps that Trainer's loggers are given, with the hyperparameters: while
+it trains, validates or tests, the callback adds an `EventFileLogger` to them, unless one of them logs to the same
+directory. An `EventFileLogger` can also be the Trainer's `logger`.
 """
 
 from __future__ import annotations
@@ -116,18 +117,21 @@ class GradientCallback(_Callback):  # type: ignore[misc]
         self._logdir, self._options = logdir, {"per_rank": per_rank, **options}
         self._log_metrics = log_metrics
         self._logger: EventFileLogger | None = None
+        self._shares_run = False  # with a logger, which logs what the module does
         self._hooks: dict[int, GradientHook] = {}
 
     def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
         """Add a logger."""
         taken = [getattr(logger, "log_dir", None) for logger in trainer.loggers]
-        if stage == "fit" and self._log_metrics and self._logger is None and not _is_among(self._logdir, taken):
+        self._shares_run = _is_among(self._logdir, taken)
+        if stage != "predict" and self._log_metrics and self._logger is None and not self._shares_run:
+            self._shares_run = True
             self._logger = EventFileLogger(self._logdir, save_dir=trainer.default_root_dir)
             trainer.loggers = [*trainer.loggers, self._logger]
 
     def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
         """Take it away."""
-        if self._logger is not None and stage == "fit":
+        if self._logger is not None:
             trainer.loggers = [logger for logger in trainer.loggers if logger is not self._logger]
             self._logger.finalize("success")
             self._logger = None
@@ -136,10 +140,12 @@ class GradientCallback(_Callback):  # type: ignore[misc]
         """Attach to the optimizers."""
         self._remove()
         model = trainer.strategy.model or pl_module
+        ours = [logger for logger in trainer.loggers if isinstance(logger, EventFileLogger)]
+        shared = [logger for logger in ours if _is_among(self._logdir, [logger.log_dir])]
         for number, optimizer in enumerate(trainer.optimizers):
             where: Any = f"{self._logdir!s}/optimizer={number}" if number else self._logdir
-            if number == 0 and self._logger is not None:
-                where = self._logger.experiment or where  # one file for both
+            if number == 0 and shared:
+                where = shared[0].experiment or where  # one file for both
             self._hooks[id(optimizer)] = attach(
                 optimizer, where, model, step=lambda: trainer.global_step + 1, **self._options
             )  # fmt: skip
@@ -150,6 +156,7 @@ class GradientCallback(_Callback):  # type: ignore[misc]
         for hook in self._hooks.values():
             if not pl_module.automatic_optimization:
                 hook.loss = None  # earlier ones may be other optimizers'
+            hook.logging.takes_loss = not (self._shares_run and _logs_loss(trainer))
             hook.loss(whole)
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
@@ -181,6 +188,12 @@ class GradientCallback(_Callback):  # type: ignore[misc]
 
 def _directory(where: Any) -> Any:
     return where if isinstance(where, str | os.PathLike) else where.get_logdir()
+
+
+def _logs_loss(trainer: Any) -> bool:
+    """Whether the module itself logs a tag that is called as the hook's."""
+    results = getattr(trainer, "_results", None) or {}  # by function and tag; the public ones know no epoch's yet
+    return any(str(key).partition(".")[2] == "train/loss" for key in results)
 
 
 def _is_among(logdir: str | os.PathLike[str], others: list[Any]) -> bool:

@@ -85,6 +85,7 @@ class Logging:
         self._monitor = GradientMonitor(writer, rank_writer=of_rank, **options)
         self._at_exit: Callable[[], None] | None = None
         self._warned: set[str] = set()
+        self.takes_loss: bool = True  # or something else logs the loss of each step to the same run
 
     def measure(self, step: int, *arguments: Any, **named: Any) -> Observation | None:
         """As `GradientMonitor.measure`, independent of the arrays; None if there is nothing that can be measured."""
@@ -118,6 +119,7 @@ class Logging:
             self._log(observation, loss.value()[0] if isinstance(loss, Arriving) else loss)
 
     def _log(self, observation: Observation, loss: Any) -> None:
+        loss = loss if self.takes_loss else None
         if self.survive(observation.found.value, "gradients cannot be measured") is None:
             return
         report = self._write(lambda: self._monitor.log(observation, loss))
@@ -125,6 +127,12 @@ class Logging:
 
     def _log_all(self, _: str = "") -> None:
         self._log_first(at_most=0)
+
+    def flush(self) -> None:
+        """Write whatever was logged, so that it can be read at once."""
+        self._log_all()
+        if self.writer is not None:
+            self._write(self.writer.flush)
 
     def scalars(self, values: Mapping[str, Any], step: int) -> None:
         """Log numbers beside the gradients, on the rank that writes.

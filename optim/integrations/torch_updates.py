@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from optim.integrations.selected import Selected
     from optim.telemetry.measuring import Observation
 
     Squares = NDArray[np.float64]
@@ -46,18 +45,24 @@ _LEAST_SAMPLE, _MOST_SAMPLE = 1 << 12, 1 << 16  # elements of one parameter
 _SAMPLED_SHARE = 16  # one element of so many is copied
 
 
+class _Parameters(Protocol):
+    """What has parameters by name: `Selected`, or a mapping as Keras has them."""
+
+    def named_parameters(self) -> Iterable[tuple[str, Any]]: ...
+
+
 class StepWatch:
     """Looks at a step that is about to be made, and afterwards tells what it has added to the parameters.
 
     Args:
-        optimizer: a torch optimizer.
+        optimizer: a torch optimizer; with `has_closure`, nothing is asked of it.
         selected: those of its parameters that are measured.
         samples: what the last one had.
         has_closure: whether the step computes the gradients itself.
     """
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
-    def __init__(self, optimizer: Any, selected: Selected, samples: Samples, *, has_closure: bool) -> None:
+    def __init__(self, optimizer: Any, selected: _Parameters, samples: Samples, *, has_closure: bool) -> None:
         self._selected = selected
         self._parameters = dict(selected.named_parameters())
         self._optimizer = optimizer
@@ -69,7 +74,8 @@ class StepWatch:
     def added_to(self, observation: Observation) -> Observation:
         """The observation of this step, with the norms of its updates: of whole tensors, whatever shards them."""
         names, parameters = list(self._parameters), list(self._parameters.values())
-        parts = [*_known(self._optimizer, parameters, self._known), *(_moved(*sample) for sample in self._samples)]
+        known = _known(self._optimizer, parameters, self._known) if self._known else ()
+        parts = [*known, *(_moved(*sample) for sample in self._samples)]
         count = len(parameters)
 
         def local() -> Squares:

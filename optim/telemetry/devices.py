@@ -19,6 +19,7 @@ from optim.kernels.stats import (
     OF_GRADIENT,
     SQUARES,
     SUM,
+    UPDATE_SQUARES,
     WEIGHT_SQUARES,
     ZEROS,
     stats_width,
@@ -149,22 +150,24 @@ def _traced(jax: Any, array: Any, axes: tuple[str, ...]) -> Any:
 
 
 def reports_of_traced(names: Sequence[str], sizes: Sequence[int], table: Any, scale: float = 1.0) -> VariableReports:
-    """What `traced_statistics` measured of gradients, and perhaps of weights.
+    """What `traced_statistics` measured of gradients, and perhaps of weights and updates.
 
     Args:
         names: the variables' names.
         sizes: their numbers of elements.
-        table: the gradients' rows, and then perhaps as many of the weights.
+        table: the gradients' rows, and then perhaps as many of the weights, and then of the updates.
         scale: what the gradients have been multiplied by.
     """
     count, table = len(names), _from_traced(np.asarray(table))
-    has_weights = len(table) > count
+    has_weights, has_updates = len(table) > count, len(table) > 2 * count
     stats = np.full((count, stats_width(0)), np.nan)
     stats[:, OF_GRADIENT] = table[:count, OF_GRADIENT]
     stats[:, SQUARES] /= scale**2
     if has_weights:
-        stats[:, WEIGHT_SQUARES] = table[count:, SQUARES]
-    return VariableReports(names, sizes, (), stats, has_weights=has_weights, has_updates=False)
+        stats[:, WEIGHT_SQUARES] = table[count : 2 * count, SQUARES]
+    if has_updates:
+        stats[:, UPDATE_SQUARES] = table[2 * count :, SQUARES]
+    return VariableReports(names, sizes, (), stats, has_weights=has_weights, has_updates=has_updates)
 
 
 def _from_traced(rows: NDArray[Any]) -> Table:

@@ -31,6 +31,7 @@ __all__ = ["Telemetry", "log_checkpoint"]
 
 # In the order of the rows of `VariableReports.values`.
 _OF_A_VARIABLE = ("gradients/norm", "weights/norm", "updates/norm", "gradients/zero_fraction", "updates/ratio")
+_WEIGHT_NORM, _RATIO = 1, 4  # of these rows
 _OF_A_SLOT = ("mean", "norm", "max")
 _NO_VARIABLES = VariableReports((), (), (), np.empty((0, len(_OF_A_VARIABLE))))
 _STEPS_OF_A_SHARE = 100  # the share of one step would repeat `gradients/clipped`
@@ -177,26 +178,26 @@ class Telemetry:
     def _template(self, tags: tuple[str, ...], names: tuple[str, ...], measured: VariableReports) -> _Template:
         """The template for these tags, and for the measured values of the variables with these names."""
         seen = {name: ~np.isnan(values) for name, values in measured.seen.items()}
+        # Weights that are 0 have no ratio, as biases before their first step: a NaN would look like a fault.
+        has_ratio = measured.values[_WEIGHT_NORM, : len(names)] != 0
         key = (
             tags,
             names,
             measured.slots,
             measured.measured,
+            has_ratio.tobytes(),
             *((name, there.tobytes()) for name, there in seen.items()),
         )
         if key not in self._templates:
             if len(self._templates) >= _MOST_TEMPLATES:
                 self._templates.clear()
-            heads = [head for head, there in zip(_OF_A_VARIABLE, measured.measured, strict=True) if there]
-            heads += [f"slots/{slot}/{stat}" for slot in measured.slots for stat in _OF_A_SLOT]
-            chosen = [self._chosen is None or name in self._chosen for name in names]
-            shown = [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
+            heads = [*_OF_A_VARIABLE, *(f"slots/{slot}/{stat}" for slot in measured.slots for stat in _OF_A_SLOT)]
+            heads += [f"optimizer/{what}" for what in seen]
+            chosen = np.array([self._chosen is None or name in self._chosen for name in names], bool)
             rows = [*measured.measured, *[True] * len(_OF_A_SLOT) * len(measured.slots)]
-            there = np.vstack([np.outer(rows, chosen), *(np.logical_and(chosen, known) for known in seen.values())])
-            of_variables = [f"{head}/{name}" for head in heads for name in shown]
-            of_variables += [
-                f"optimizer/{what}/{names[i]}" for what, known in seen.items() for i in np.flatnonzero(known & chosen)
-            ]
+            there = np.vstack([np.outer(rows, chosen), *(chosen & known for known in seen.values())])
+            there[_RATIO, : len(has_ratio)] &= has_ratio
+            of_variables = [f"{heads[row]}/{names[i]}" for row, i in np.argwhere(there).tolist()]
             self._templates[key] = _Template(summaries.ScalarsTemplate([*tags, *of_variables]), np.flatnonzero(there))
         return self._templates[key]
 

@@ -36,11 +36,15 @@ def test_what_the_loop_logs(logdir):
     accelerator = accelerate.Accelerator(cpu=True)
     model = network(torch)
     model, optimizer = accelerator.prepare(model, torch.optim.SGD(model.parameters(), LR))
+    attach(accelerator, optimizer, logdir, model)
     accelerator.init_trackers("project", {"lr": LR})
-    hook = attach(accelerator, optimizer, logdir, model)
+    model(batches(torch)[0][0]).sum().backward()
+    optimizer.step()
     accelerator.log({"eval/loss": torch.tensor(0.5), "note": "half", "many": [1, 2]}, step=3)
-    hook.remove()
+    accelerator.end_training()  # what is read at once afterwards is all that there is
     run = read_run(logdir)
+    assert len(run.scalars["gradients/global_norm"]) == 1
+    assert run.hparams == {"lr": LR}
     assert (run.scalars["eval/loss"].step.tolist(), run.scalars["eval/loss"].value.tolist()) == ([3], [0.5])
     assert run.texts["note/text_summary"][0] == "half"
     assert len(run.files) == 1

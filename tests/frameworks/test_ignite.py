@@ -55,6 +55,33 @@ def test_what_the_engines_report(logdir, output):
     assert scalars["validation/mean"].value.tolist() == pytest.approx([evaluator.state.metrics["mean"]] * 2)
 
 
+def test_a_second_run_of_the_engine_is_logged_too(logdir):
+    engine = trainer(logdir, None)
+    for epochs in (1, 3):
+        engine.run(batches(torch), max_epochs=epochs)
+        scalars = read_logdir(logdir)["."].scalars
+        for tag in ("train/loss", "gradients/global_norm"):
+            assert scalars[tag].step.tolist() == list(range(1, epochs * STEPS + 1))
+
+
+def test_metrics_with_the_name_of_what_a_step_returns(logdir):
+    """Each has a tag of its own."""
+    metrics = importlib.import_module("ignite.metrics")
+    evaluator = engines.Engine(lambda _, batch: float(batch[0].sum()))
+    metrics.Average().attach(evaluator, "loss")
+    engine = trainer(logdir, None, evaluators={"train": evaluator}, every_n_steps=2 * STEPS)
+    metrics.RunningAverage(output_transform=float).attach(engine, "loss")
+    engine.add_event_handler(engines.Events.EPOCH_COMPLETED, lambda _: evaluator.run(batches(torch)))
+    engine.run(batches(torch), max_epochs=2)
+    scalars = read_logdir(logdir)["."].scalars
+    ends = [STEPS, 2 * STEPS]
+    assert scalars["train/loss"].step.tolist() == [2 * STEPS]
+    tags = "train/epoch_loss", "train/evaluated_loss"
+    assert [scalars[tag].step.tolist() for tag in tags] == [ends, ends]
+    last = sorted(scalars[tag].value[-1] for tag in tags)
+    assert last == pytest.approx(sorted(each.state.metrics["loss"] for each in (engine, evaluator)))
+
+
 def test_what_is_logged_elsewhere(logdir):
     trainer(logdir, None, log_metrics=False).run(batches(torch))
     assert "train/loss" not in read_logdir(logdir)["."].scalars

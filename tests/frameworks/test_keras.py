@@ -38,7 +38,7 @@ def trained(trained_on, request):
 
 
 def by_numpy(x, y, w1, b1, w2, b2, clip):
-    """For each batch, the norms of the gradients before clipping, computed by hand."""
+    """For each batch, the norms of gradients before clipping, of all of them, of weights and updates, by hand."""
     for i in range(0, len(x), 4):
         xs, ys = x[i : i + 4], y[i : i + 4]
         hidden = np.tanh(xs @ w1 + b1)
@@ -46,8 +46,9 @@ def by_numpy(x, y, w1, b1, w2, b2, clip):
         back = error @ w2.T * (1 - hidden**2)
         gradients = [xs.T @ back, back.sum(0), hidden.T @ error, error.sum(0)]
         total = np.sqrt(sum((g**2).sum() for g in gradients))
-        yield [np.linalg.norm(g) for g in gradients], total, [np.linalg.norm(w) for w in (w1, b1, w2, b2)]
         factor = min(1.0, clip / total)
+        norms = [[np.linalg.norm(array) for array in arrays] for arrays in (gradients, (w1, b1, w2, b2))]
+        yield norms[0], total, norms[1], [0.1 * factor * norm for norm in norms[0]]
         w1, b1, w2, b2 = (w - 0.1 * factor * g for w, g in zip((w1, b1, w2, b2), gradients, strict=True))
 
 
@@ -59,11 +60,13 @@ def test_before_clipping(trained, case):
     arrays = [data[f"arr_{i}"].astype(np.float64) for i in range(6)]
     wanted = list(by_numpy(*arrays, np.inf if case == "unclipped" else 0.05))
     scalars = read_run(directory / case).scalars
-    np.testing.assert_allclose(scalars["gradients/global_norm"].value, [total for _, total, _ in wanted], rtol=1e-5)
+    np.testing.assert_allclose(scalars["gradients/global_norm"].value, [total for _, total, *_ in wanted], rtol=1e-5)
     for i, name in enumerate(found[case]):
-        gradients, weights = (scalars[f"{kind}/norm/{name}"] for kind in ("gradients", "weights"))
-        np.testing.assert_allclose(gradients.value, [norms[i] for norms, _, _ in wanted], rtol=1e-5)
-        np.testing.assert_allclose(weights.value, [norms[i] for _, _, norms in wanted], rtol=1e-5, atol=1e-7)
+        kinds = "gradients", "weights", "updates"
+        gradients, weights, updates = (scalars[f"{kind}/norm/{name}"] for kind in kinds)
+        np.testing.assert_allclose(gradients.value, [norms[i] for norms, *_ in wanted], rtol=1e-5)
+        np.testing.assert_allclose(weights.value, [norms[i] for *_, norms, _ in wanted], rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(updates.value, [norms[i] for *_, norms in wanted], rtol=1e-4, atol=1e-7)
         assert gradients.step.tolist() == [1, 2, 3, 4, 5, 6]
     assert ("gradients/clip_norm" in scalars) == (case != "unclipped")
     if case != "unclipped":

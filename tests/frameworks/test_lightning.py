@@ -125,6 +125,54 @@ def test_a_logger_of_the_same_directory(tmp_path):
     assert list((tmp_path / "run" / "checkpoints").iterdir())
 
 
+class LogsLoss(Module):
+    """Logs its loss under the tag that the callback has for it, and tests."""
+
+    def __init__(self, **when):
+        super().__init__()
+        self.when = when
+
+    def training_step(self, batch, number):
+        loss = super().training_step(batch, number)
+        self.log("train/loss", loss, **self.when)
+        return loss
+
+    def test_step(self, batch, number):
+        self.log("test_loss", torch.nn.functional.mse_loss(self.net(batch[0]), batch[1]))
+
+
+@pytest.mark.parametrize("has_logger", [False, True])
+@pytest.mark.parametrize(("when", "points"), [({}, 2 * STEPS), ({"on_step": False, "on_epoch": True}, 2)])
+def test_a_loss_that_the_module_logs_under_the_same_tag(tmp_path, has_logger, when, points):
+    """It is the only one there; and there is one file, with one step for each point."""
+    trainer = lightning.Trainer(
+        max_epochs=2, accelerator="cpu", devices=1, logger=EventFileLogger(tmp_path / "run") if has_logger else False,
+        log_every_n_steps=1, enable_progress_bar=False, enable_model_summary=False, enable_checkpointing=False,
+        callbacks=[GradientCallback(tmp_path / "run")],
+    )  # fmt: skip
+    data = torch.utils.data.DataLoader(batches(torch), batch_size=None)
+    trainer.fit(LogsLoss(**when), data)
+    run = read_run(tmp_path / "run")
+    assert len(run.scalars["train/loss"]) == points
+    assert len(run.scalars["train/loss"].latest()) == points
+    assert len(run.scalars["gradients/global_norm"]) == 2 * STEPS
+    assert len(run.files) == 1
+
+
+def test_a_test_after_the_training(tmp_path):
+    callback = GradientCallback(tmp_path / "run")
+    trainer = lightning.Trainer(
+        max_epochs=1, accelerator="cpu", devices=1, logger=False, enable_progress_bar=False, callbacks=[callback],
+        enable_model_summary=False, enable_checkpointing=False,
+    )  # fmt: skip
+    data, module = torch.utils.data.DataLoader(batches(torch), batch_size=None), LogsLoss()
+    trainer.fit(module, data)
+    (told,) = trainer.test(module, data, verbose=False)
+    assert trainer.loggers == []
+    series = read_run(tmp_path / "run").scalars["test_loss"]
+    assert (series.step.tolist(), series.value.tolist()) == ([STEPS], [pytest.approx(told["test_loss"])])
+
+
 def test_values_clipped(tmp_path):
     """Of each element, after the gradients were seen: there is no bound on the norm."""
     fit(tmp_path, Module(), 1e-3, gradient_clip_algorithm="value")

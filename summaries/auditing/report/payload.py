@@ -122,7 +122,8 @@ def _curve(curve: Curve, start: float, arrays: Arrays) -> dict[str, Any]:
 
 
 def _thinned(curve: Curve, stretches: int) -> Curve:
-    if curve.role in _SHARES and len(curve.value) == curve.points and are_flags(curve.value):
+    varies = (curve.value != curve.value[:1]).any()
+    if curve.role in _SHARES and len(curve.value) == curve.points and varies and are_flags(curve.value):
         return _at(curve, *means(curve.value))
     stretches = min(stretches, STRETCHES)
     if len(curve.value) <= 2.2 * stretches:  # it was thinned like this before, and has some non-finite points
