@@ -98,6 +98,8 @@ def _replace_attribute(owner: Any, name: str) -> None:
 def _watched(original: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which tells the watchers before and after."""
     signature = inspect.signature(original)
+    if not {"parameters", "self"} & set(signature.parameters):
+        return original  # somebody has put another function there: what it is given is not known
 
     @functools.wraps(original)
     def clip(*arguments: Any, **named: Any) -> Any:

@@ -44,6 +44,18 @@ def train(optimizer, model, at=None, steps=6):
         optimizer.step()
 
 
+def test_another_function_in_the_place_of_torchs_clipping(logdir, monkeypatch):
+    """What it is given is not known, so the gradients are measured as they are at the step."""
+    clip = torch.nn.utils.clip_grad_norm_
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda weights, most: clip(list(weights), most))
+    model = network(torch)
+    optimizer = torch.optim.SGD(model.parameters(), LR)
+    hook = attach(optimizer, logdir, model)
+    train(optimizer, model)
+    hook.remove()
+    assert len(read_run(logdir).scalars["gradients/global_norm"]) == 6
+
+
 @pytest.mark.filterwarnings("ignore::optim.integrations.torch.WiringWarning")
 @pytest.mark.parametrize("keep_last", [None, 10])
 def test_a_full_disk(logdir, keep_last):

@@ -1,0 +1,1 @@
+from optim.integrations.stable_baselines3 import *
