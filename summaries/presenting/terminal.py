@@ -6,17 +6,21 @@ import io
 import os
 import sys
 from bisect import bisect_right
+from collections import Counter
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import TextIO
 
     from rich.console import Console
 
-__all__ = ["broken", "console", "encodes", "escape_what_cannot_be_encoded", "printable", "progress_bar", "shortened"]
+__all__ = [
+    "broken", "console", "encodes", "escape_what_cannot_be_encoded", "printable", "progress_bar", "shortened",
+    "shortened_apart",
+]  # fmt: skip
 
 _UNBOUNDED = 1 << 20
 _MOST = 1 << 16  # characters of a text that is shown: a name or a message may be a gigabyte
@@ -93,8 +97,13 @@ def printable(text: str, most: int | None = _MOST) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
-def shortened(name: str, width: int) -> str:
+def shortened(name: str, width: int, begin: float = 0.5) -> str:
     """A name of at most `width` cells: the middle of a longer one is left out, because runs differ at their ends.
+
+    Args:
+        name: the name.
+        width: in cells.
+        begin: the share of what is left that stands before the gap.
 
     >>> shortened("sweep/learning_rate=0.001/seed=1", 16)
     'sweep/le…/seed=1'
@@ -104,10 +113,25 @@ def shortened(name: str, width: int) -> str:
     if cell_len(name) <= width:
         return name
     ends = max(width - 1, 1)
-    first, last = name[: ends - ends // 2], name[len(name) - ends // 2 :]
+    after = int(ends * (1 - begin))
+    first, last = name[: ends - after], name[len(name) - after :]
     while cell_len(first) + cell_len(last) > ends and (first or last):  # a character may take two cells
         first, last = (first[:-1], last) if len(first) > len(last) else (first, last[1:])
     return f"{first}…{last}"
+
+
+def shortened_apart(names: Sequence[str], width: int) -> list[str]:
+    """Names of at most `width` cells; of those that would look alike, layers of a network say, more of the end is left.
+
+    >>> shortened_apart(["net.block_0.attention.weight", "net.block_1.attention.weight"], 20)
+    ['…_0.attention.weight', '…_1.attention.weight']
+    """
+    made = [shortened(name, width) for name in names]
+    for begin in (0.25, 0.0):
+        counts = Counter(short for _, short in set(zip(names, made, strict=True)))
+        alike = [counts[short] > 1 for short in made]
+        made = [shortened(n, width, begin) if of else short for n, short, of in zip(names, made, alike, strict=True)]
+    return made
 
 
 def broken(text: str, width: int) -> list[str]:

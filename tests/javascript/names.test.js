@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { groupsByLevel, levelColor, shown, valuesOf } from "../../summaries/auditing/report/page/levels.js";
-import { distinct, isolated, shortened } from "../../summaries/auditing/report/page/names.js";
+import { distinct, isolated, shortened, shortenedApart } from "../../summaries/auditing/report/page/names.js";
 import { chosenRows, rankOf, sums, verdict } from "../../summaries/auditing/report/page/rows.js";
 import { arrangement, inWords, stepsInWords } from "../../summaries/integrations/tensorboard/page/variables.js";
 
@@ -27,6 +27,13 @@ test("a long name loses its middle", () => {
   assert.equal(shortened("abcdefg", 6), "abc…fg");
   assert.equal(shortened("encoder/layer_7/attention/weights", 16, 1 / 3), "encod…on/weights");
   assert.equal(shortened("x".repeat(99)).length, 56);
+});
+
+test("names that would look alike keep more of their ends", () => {
+  const layers = ["net.block_0.attention.weight", "net.block_1.attention.weight", "net.bias"];
+  const apart = ["net.…k_0.attention.weight", "net.…k_1.attention.weight", "net.bias"];
+  assert.deepEqual(shortenedApart(layers, 25, 1 / 3), apart);
+  assert.deepEqual(shortenedApart(["a".repeat(9), "a".repeat(9)], 5, 0.5), ["aa…aa", "aa…aa"]);
 });
 
 test("paths lose what all of them share", () => {

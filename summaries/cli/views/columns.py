@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from summaries.presenting.sparklines import BARS, PLAIN_BARS
-from summaries.presenting.terminal import encodes, shortened
+from summaries.presenting.terminal import encodes, shortened_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -118,9 +118,7 @@ def _fitting(columns: list[TableColumn], console: Console) -> list[TableColumn]:
     widths = _shared(room, [column.width for column in shrinking])
     shares = dict(zip((column.title for column in shrinking), widths, strict=True))
     return [
-        column._replace(cells=[shortened(cell, shares[column.title]) for cell in column.cells])
-        if column.shrinks
-        else column
+        column._replace(cells=shortened_apart(column.cells, shares[column.title])) if column.shrinks else column
         for column in columns
     ]
 

@@ -10,7 +10,7 @@ import numpy as np
 from rich.cells import cell_len
 from rich.text import Text
 
-from summaries.presenting.terminal import encodes, printable, shortened
+from summaries.presenting.terminal import encodes, printable, shortened_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def heat_map(
         shade = np.nan_to_num(place * (len(_MARKS) - 1)).round().astype(int)
     names = [printable(labels[first]) for first in firsts.tolist()]
     if encodes(printing, "…"):
-        names = [shortened(name, max(min(_MOST_LABEL, printing.width // 3), _SHORTEST)) for name in names]
+        names = shortened_apart(names, max(min(_MOST_LABEL, printing.width // 3), _SHORTEST))
     margin = max(map(cell_len, names))
     colored = printing.color_system is not None
     lines = []

@@ -4,7 +4,7 @@ import { baseOptions, install, marksOn } from "./chart.js";
 import { firstFrom, ordered } from "./columns.js";
 import { colorBar, el } from "./elements.js";
 import { shadedSpan } from "./marks.js";
-import { distinct, shortened } from "./names.js";
+import { distinct, shortenedApart } from "./names.js";
 import { number } from "./numbers.js";
 import { cellsOf, picture, SEQUENTIAL, shades } from "./shades.js";
 import { color } from "./theme.js";
@@ -34,7 +34,7 @@ export function heatMap(view, holder, curves, findings, log, say, pick) {
   const lines = curves.map((curve) => ordered(curve, view.mode));
   const shade = shades(lines, log);
   const marks = marksOn(view, curves, findings);
-  const names = distinct(curves.map(({ variable, tag }) => variable || tag)).map((name) => shortened(name, 25, 1 / 3));
+  const names = shortenedApart(distinct(curves.map(({ variable, tag }) => variable || tag)), 25, 1 / 3);
   const rowHeight = Math.min(Math.max(Math.floor(ROWS_HEIGHT / curves.length), 3), 22);
   const every = Math.ceil(LABEL_HEIGHT / rowHeight);
   /** @param {uPlotClass} u */

@@ -12,6 +12,23 @@ export function shortened(name, most = 56, share = 0.5) {
   return `${isolated(head)}…${isolated(tail)}`;
 }
 
+/**
+ * Names of at most `most` characters; of those that would look alike, layers of a network say, more of the end is left.
+ * @type {(names: string[], most: number, share: number) => string[]}
+ */
+export function shortenedApart(names, most, share) {
+  let made = names.map((name) => shortened(name, most, share));
+  for (const less of [share / 2, 0]) {
+    /** @type {Map<string, string | null>} null: several look like this */
+    const whole = new Map();
+    for (const [at, short] of made.entries()) {
+      whole.set(short, (whole.get(short) ?? (whole.has(short) ? null : names[at])) === names[at] ? names[at] : null);
+    }
+    made = made.map((short, at) => (whole.get(short) === null ? shortened(names[at], most, less) : short));
+  }
+  return made;
+}
+
 const OWN_DIRECTION = /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 /**

@@ -25,6 +25,17 @@ def test_the_width_of_a_file(monkeypatch, columns, width):
     assert terminal.console(io.StringIO()).width == width
 
 
+@pytest.mark.parametrize("width", range(2, 60))
+def test_names_that_would_look_alike_keep_more_of_their_ends(width):
+    from rich.cells import cell_len
+
+    names = [f"transformer.h.{i}.attn.c_attn.weight" for i in range(3)] + ["score.weight", "score.weight"]
+    short = terminal.shortened_apart(names, width)
+    assert all(cell_len(name) <= width for name in short)
+    if width >= len("….0.attn.c_attn.weight"):
+        assert len(set(short)) == 4
+
+
 @pytest.mark.parametrize("width", [2, 3, 10, 31, 32, 200])
 @pytest.mark.parametrize("name", [NAME, "", "日本語の名前/ランの" * 3])
 def test_a_name_is_shortened_in_the_middle(name, width):
