@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import sys
 import time
@@ -95,17 +96,17 @@ def box_of(element):
     return boxes[-1]
 
 
-def is_there(element):
-    """Scroll to an element; whether it is still there: a page may put another one in its place meanwhile."""
+def picture_of(element):
+    """Scroll to an element; a picture of it, or None if the page has put another one in its place meanwhile."""
     from playwright.sync_api import Error  # tests are collected without it, too
 
     try:
         element.scroll_into_view_if_needed()
+        return Image.open(io.BytesIO(element.screenshot()))
     except Error as error:
-        if "not attached" not in str(error):
+        if not re.search("not attached|not visible or not an", str(error)):
             raise
-        return False
-    return True
+        return None
 
 
 class Dashboard:
@@ -193,9 +194,10 @@ class Dashboard:
 
     def drawn(self, element):
         """The share of an element's pixels that are colored: what WebGL drew can be read no other way."""
-        if not is_there(element):
+        picture = picture_of(element)
+        if picture is None:
             return 0.0
-        pixels = np.asarray(Image.open(io.BytesIO(element.screenshot())).convert("RGB"), int)
+        pixels = np.asarray(picture.convert("RGB"), int)
         return float(np.mean(np.ptp(pixels, axis=2) > 40))
 
     def ink(self, element):

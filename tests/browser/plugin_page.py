@@ -5,7 +5,7 @@ import re
 from urllib.parse import quote
 
 import numpy as np
-from browser.dashboard import TIMEOUT, box_of, is_there, until
+from browser.dashboard import TIMEOUT, box_of, picture_of, until
 from PIL import Image
 
 FRAME = "iframe[src*='name=gradledger']"
@@ -69,7 +69,7 @@ class PluginPage:
     def heat(self, number=0):
         """A heat map, drawn: its canvas."""
         canvas = self.frame.locator("canvas.cells").nth(number)
-        assert self.until(lambda: is_there(canvas) and colors(canvas) > 0.2), "the heat map is not drawn"
+        assert self.until(lambda: colors(canvas) > 0.2), "the heat map is not drawn"
         return canvas
 
     def move(self, element, *places):
@@ -101,8 +101,11 @@ class PluginPage:
 
 
 def colors(element):
-    """The share of an element's pixels that are colored."""
-    pixels = np.asarray(Image.open(io.BytesIO(element.screenshot())).convert("RGB"), int)
+    """The share of an element's pixels that are colored; 0 if it is no longer there."""
+    picture = picture_of(element)
+    if picture is None:
+        return 0.0
+    pixels = np.asarray(picture.convert("RGB"), int)
     return float(np.mean(np.ptp(pixels, axis=2) > 60))
 
 
