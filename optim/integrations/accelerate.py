@@ -106,5 +106,7 @@ def attach(
         )
     hook = attach_to_optimizer(getattr(optimizer, "optimizer", optimizer), writer, model, **options)
     if log_metrics and not any(isinstance(tracker, EventFileTracker) for tracker in accelerator.trackers):
-        accelerator.trackers.append(EventFileTracker(hook.logging))
+        tracker = EventFileTracker(hook.logging)
+        accelerator.trackers.append(tracker)
+        hook.at_removal.append(lambda: tracker in accelerator.trackers and accelerator.trackers.remove(tracker))
     return hook

@@ -9,7 +9,8 @@ iterations.
 What: as `optim.integrations.torch`. And what the engines report: the numbers that the trainer's function returns, as
 `train/loss` or, from a mapping, `train/<name>`; the metrics of an epoch as `train/<name>`, those of the evaluators
 under their names. Of the same name, those of a step come first: a metric "loss" is then `train/epoch_loss`. When the
-engine has completed a run, everything is in the file. An exception of the engine writes what the flight recorder keeps.
+engine has completed a run, everything is in the file. An exception of the engine writes what the flight recorder keeps;
+another run after it is logged, too, until `remove()`.
 """
 
 from __future__ import annotations
@@ -60,8 +61,11 @@ def attach(
 
     def fail(_: Engine, error: BaseException) -> None:
         hook.dump(words_of(error))
-        hook.remove()
+        hook.logging.flush()
         raise error
+
+    def add(to: Engine, *handler: Any) -> None:
+        hook.at_removal.append(to.add_event_handler(*handler).remove)
 
     sources: dict[str, object] = {}  # by tag: what reports it
 
@@ -83,10 +87,10 @@ def attach(
             hook.logging.scalars(values if is_due else {}, step)
 
     if log_metrics:
-        engine.add_event_handler(Events.ITERATION_COMPLETED, report_output)
-        engine.add_event_handler(Events.EPOCH_COMPLETED, report, "train")
+        add(engine, Events.ITERATION_COMPLETED, report_output)
+        add(engine, Events.EPOCH_COMPLETED, report, "train")
         for name, evaluator in (evaluators or {}).items():
-            evaluator.add_event_handler(Events.COMPLETED, report, name)
-    engine.add_event_handler(Events.COMPLETED, hook.logging.flush)
-    engine.add_event_handler(Events.EXCEPTION_RAISED, fail)
+            add(evaluator, Events.COMPLETED, report, name)
+    add(engine, Events.COMPLETED, hook.logging.flush)
+    add(engine, Events.EXCEPTION_RAISED, fail)
     return hook

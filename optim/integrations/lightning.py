@@ -7,10 +7,11 @@ clips. Steps are the Trainer's `global_step` after the step. The gradients of a 
 which unscales them itself, are divided by the scale here.
 
 What: the global norm before clipping, the bound `gradient_clip_val` and clipping's other tags if it clips by norm, the
-loss of the step (the mean over accumulated batches; unless the module logs a `train/loss` of its own), the learning
-rate, and each parameter's norms. A second optimizer logs to `optimizer=1` below the directory, and so on. And what the
-modules `log`, when, under the tags and with the steps that Trainer's loggers are given, with the hyperparameters: while
-it trains, validates or tests, the callback adds an `EventFileLogger` to them, unless one of them logs to the same
+loss of the step (the mean over accumulated batches) as `train/loss`, or as `train/loss_step` if the module logs a
+`train/loss` of its own, the learning rate, and each parameter's norms. A second optimizer logs to `optimizer=1` below
+the directory, and so on. And what the modules `log`, when, under the tags and with the steps that Trainer's loggers are
+given, with the hyperparameters: while it trains, validates or tests, the callback adds an `EventFileLogger` to them,
+unless one of them, of ours or for TensorBoard, logs to the same
 directory. An `EventFileLogger` can also be the Trainer's `logger`.
 """
 
@@ -122,7 +123,7 @@ class GradientCallback(_Callback):  # type: ignore[misc]
 
     def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
         """Add a logger."""
-        taken = [getattr(logger, "log_dir", None) for logger in trainer.loggers]
+        taken = [getattr(logger, "log_dir", None) for logger in trainer.loggers if _writes_event_files(logger)]
         self._shares_run = _is_among(self._logdir, taken)
         if stage != "predict" and self._log_metrics and self._logger is None and not self._shares_run:
             self._shares_run = True
@@ -153,10 +154,11 @@ class GradientCallback(_Callback):  # type: ignore[misc]
     def on_before_backward(self, trainer: Any, pl_module: Any, loss: Any) -> None:
         """Keep the loss for the step."""
         whole = loss.detach() * trainer.accumulate_grad_batches  # Lightning has divided it
+        if self._shares_run and self._hooks and _logs_loss(trainer):
+            next(iter(self._hooks.values())).logging.loss_tag = "train/loss_step"
         for hook in self._hooks.values():
             if not pl_module.automatic_optimization:
                 hook.loss = None  # earlier ones may be other optimizers'
-            hook.logging.takes_loss = not (self._shares_run and _logs_loss(trainer))
             hook.loss(whole)
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
@@ -191,9 +193,15 @@ def _directory(where: Any) -> Any:
 
 
 def _logs_loss(trainer: Any) -> bool:
-    """Whether the module itself logs a tag that is called as the hook's."""
+    """Whether the module itself gives the loggers a tag that is called as the hook's."""
     results = getattr(trainer, "_results", None) or {}  # by function and tag; the public ones know no epoch's yet
-    return any(str(key).partition(".")[2] == "train/loss" for key in results)
+    found = [result for key, result in results.items() if str(key).partition(".")[2] == "train/loss"]
+    return any(getattr(getattr(result, "meta", None), "logger", True) for result in found)
+
+
+def _writes_event_files(logger: Any) -> bool:
+    """Whether it is ours or Lightning's for TensorBoard: others leave other files in the same directory."""
+    return not {"EventFileLogger", "TensorBoardLogger"}.isdisjoint(kind.__name__ for kind in type(logger).__mro__)
 
 
 def _is_among(logdir: str | os.PathLike[str], others: list[Any]) -> bool:

@@ -85,7 +85,7 @@ class Logging:
         self._monitor = GradientMonitor(writer, rank_writer=of_rank, **options)
         self._at_exit: Callable[[], None] | None = None
         self._warned: set[str] = set()
-        self.takes_loss: bool = True  # or something else logs the loss of each step to the same run
+        self.loss_tag: str = "train/loss"  # or another one, if something else logs a loss under it to the same run
 
     def measure(self, step: int, *arguments: Any, **named: Any) -> Observation | None:
         """As `GradientMonitor.measure`, independent of the arrays; None if there is nothing that can be measured."""
@@ -119,7 +119,10 @@ class Logging:
             self._log(observation, loss.value()[0] if isinstance(loss, Arriving) else loss)
 
     def _log(self, observation: Observation, loss: Any) -> None:
-        loss = loss if self.takes_loss else None
+        if self.loss_tag != "train/loss" and loss is not None:
+            if observation.detailed:
+                self.scalars({self.loss_tag: float(loss)}, observation.step)
+            loss = None
         if self.survive(observation.found.value, "gradients cannot be measured") is None:
             return
         report = self._write(lambda: self._monitor.log(observation, loss))

@@ -118,7 +118,7 @@ def check(model: torch.nn.Module, *optimizers: torch.optim.Optimizer) -> list[Mi
 
 
 class GradientHook:
-    """What `attach` returns; `logging` is what it logs through."""
+    """What `attach` returns; `logging` is what it logs through, `at_removal` what `remove` calls first."""
 
     def __init__(
         self,
@@ -145,6 +145,7 @@ class GradientHook:
         self._left = Leftover(selected)  # after the last clipping, `observe` or step
         self._passed = 0  # steps since the last one that was observed
         self._warned: set[str] = set()
+        self.at_removal: list[Callable[[], Any]] = []
         self._handles = [
             optimizer.register_step_pre_hook(self._before_step),
             optimizer.register_step_post_hook(self._after_step),
@@ -221,6 +222,8 @@ class GradientHook:
 
     def remove(self) -> None:
         """Take the hook off the optimizer, and close the writers that were made for it."""
+        while self.at_removal:
+            self.at_removal.pop()()
         for handle in self._handles:
             handle.remove()
         unwatch(self)

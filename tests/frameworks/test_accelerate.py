@@ -50,6 +50,17 @@ def test_what_the_loop_logs(logdir):
     assert len(run.files) == 1
 
 
+def test_a_second_run_logs_to_its_own_directory(tmp_path):
+    accelerator = accelerate.Accelerator(cpu=True)
+    model = network(torch)
+    model, optimizer = accelerator.prepare(model, torch.optim.SGD(model.parameters(), LR))
+    for name, value in (("a", 1.0), ("b", 2.0)):
+        hook = attach(accelerator, optimizer, tmp_path / name, model)
+        accelerator.log({"eval/loss": value}, step=1)
+        hook.remove()
+    assert [read_run(tmp_path / name).scalars["eval/loss"].value.tolist() for name in "ab"] == [[1.0], [2.0]]
+
+
 def test_the_tracker_by_itself(logdir):
     accelerator = accelerate.Accelerator(cpu=True, log_with=EventFileTracker(logdir))
     accelerator.init_trackers("project", {"lr": LR, "layers": [1, 2]})

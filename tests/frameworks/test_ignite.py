@@ -64,6 +64,35 @@ def test_a_second_run_of_the_engine_is_logged_too(logdir):
             assert scalars[tag].step.tolist() == list(range(1, epochs * STEPS + 1))
 
 
+def test_a_run_after_an_exception_is_logged_until_the_hook_is_removed(logdir):
+    model = network(torch)
+    optimizer = torch.optim.SGD(model.parameters(), LR)
+    fails = [True]
+
+    def update(engine, batch):
+        if engine.state.iteration == 3 and fails:
+            raise RuntimeError(fails.pop())
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(model(batch[0]), batch[1])
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    engine = engines.Engine(update)
+    hook = attach(engine, optimizer, logdir, model)
+    with pytest.raises(RuntimeError):
+        engine.run(batches(torch))
+    engine.state.iteration = engine.state.epoch = 0
+    engine.state.max_epochs = None
+    engine.run(batches(torch), max_epochs=1)
+    counts = {tag: len(read_logdir(logdir)["."].scalars[tag]) for tag in ("train/loss", "gradients/global_norm")}
+    assert counts["train/loss"] == counts["gradients/global_norm"] == 2 + STEPS
+    hook.remove()
+    engine.state.max_epochs = None
+    engine.run(batches(torch), max_epochs=1)
+    assert {tag: len(read_logdir(logdir)["."].scalars[tag]) for tag in counts} == counts
+
+
 def test_metrics_with_the_name_of_what_a_step_returns(logdir):
     """Each has a tag of its own."""
     metrics = importlib.import_module("ignite.metrics")

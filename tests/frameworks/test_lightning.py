@@ -144,7 +144,7 @@ class LogsLoss(Module):
 @pytest.mark.parametrize("has_logger", [False, True])
 @pytest.mark.parametrize(("when", "points"), [({}, 2 * STEPS), ({"on_step": False, "on_epoch": True}, 2)])
 def test_a_loss_that_the_module_logs_under_the_same_tag(tmp_path, has_logger, when, points):
-    """It is the only one there; and there is one file, with one step for each point."""
+    """It is the only one there, and the step's own is beside it; there is one file, with one step for each point."""
     trainer = lightning.Trainer(
         max_epochs=2, accelerator="cpu", devices=1, logger=EventFileLogger(tmp_path / "run") if has_logger else False,
         log_every_n_steps=1, enable_progress_bar=False, enable_model_summary=False, enable_checkpointing=False,
@@ -155,8 +155,24 @@ def test_a_loss_that_the_module_logs_under_the_same_tag(tmp_path, has_logger, wh
     run = read_run(tmp_path / "run")
     assert len(run.scalars["train/loss"]) == points
     assert len(run.scalars["train/loss"].latest()) == points
+    assert len(run.scalars["train/loss_step"].latest()) == 2 * STEPS
     assert len(run.scalars["gradients/global_norm"]) == 2 * STEPS
     assert len(run.files) == 1
+
+
+def test_a_loss_that_the_module_shows_and_gives_no_logger(tmp_path):
+    fit(tmp_path, LogsLoss(logger=False, prog_bar=True), log_every_n_steps=1)
+    assert len(read_run(tmp_path / "run").scalars["train/loss"]) == STEPS
+
+
+def test_a_logger_of_other_files_in_the_same_directory(tmp_path):
+    trainer = lightning.Trainer(
+        max_epochs=1, accelerator="cpu", devices=1, enable_progress_bar=False, enable_model_summary=False,
+        logger=lightning.loggers.CSVLogger(tmp_path, name="", version=""), enable_checkpointing=False,
+        log_every_n_steps=1, callbacks=[GradientCallback(tmp_path)],
+    )  # fmt: skip
+    trainer.fit(Logs(), torch.utils.data.DataLoader(batches(torch), batch_size=None))
+    assert len(read_run(tmp_path).scalars["train_loss"]) == STEPS
 
 
 def test_a_test_after_the_training(tmp_path):

@@ -12,7 +12,7 @@ stable_baselines3 = pytest.importorskip(
 )
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-from stable_baselines3.common import logger, utils  # noqa: E402 - as the next
+from stable_baselines3.common import callbacks, logger, utils  # noqa: E402 - as the next
 
 from optim.integrations.stable_baselines3 import GradientCallback  # noqa: E402 - it needs stable_baselines3
 
@@ -111,11 +111,36 @@ def test_a_model_that_logs_to_the_same_directory(tmp_path):
     assert series.step.tolist() == [32, 64]
 
 
-def test_a_second_training(logdir):
+class Fails(callbacks.BaseCallback):
+    def _on_step(self):
+        if self.num_timesteps == 40:
+            raise RuntimeError("no more data")
+        return True
+
+
+def test_a_training_that_goes_on(logdir):
+    """With the same callback or a new one, and after an exception: the steps are those of the optimizer."""
     model, callback = ppo(), GradientCallback(logdir)
-    for _ in range(2):
-        model.learn(32, callback=callback, reset_num_timesteps=False)
-    assert len(read_run(logdir).scalars["gradients/global_norm"]) == 8
+    with pytest.raises(RuntimeError, match="no more data"):
+        model.learn(64, callback=[callback, Fails()], reset_num_timesteps=False)
+    model.learn(32, callback=callback, reset_num_timesteps=False)
+    model.learn(32, callback=GradientCallback(logdir), reset_num_timesteps=False)
+    assert read_run(logdir).scalars["gradients/global_norm"].step.tolist() == list(range(1, 13))
+
+
+def test_a_callback_that_is_closed(logdir):
+    model, callback = ppo(), GradientCallback(logdir)
+    nested = callbacks.EveryNTimesteps(1, callback)  # does not tell the end
+    model.learn(32, callback=nested)
+    callback.close()
+    model.learn(32)
+    assert len(read_run(logdir).scalars["gradients/global_norm"]) == 4
+
+
+def test_settings_that_became_schedules(logdir):
+    ppo(clip_range=0.1, learning_rate=lambda left: 0.01 * left).learn(32, callback=GradientCallback(logdir))
+    hyperparameters = read_run(logdir).hparams
+    assert (hyperparameters["clip_range"], hyperparameters["learning_rate"]) == (0.1, 0.01)
 
 
 def test_the_example(logdir):
