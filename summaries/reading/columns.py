@@ -26,7 +26,6 @@ __all__ = ["Epochs", "ScalarColumns"]
 _FEW_ROWS = 16  # so many are added one by one as fast
 _WORDS = NUMBERS + 1  # of a tag's table
 _FEW_POINTS = 64
-_HUGE = 1 + (4 << 20) // 24  # from so many points on, columns are one array, to which NumPy gives huge pages
 _LEAST_GROWTH = 1.5  # so that many points that are added one by one are not copied each time
 _MOST_GROWTH = 128  # what a file begins with may be all that it has of a tag
 _SLACK = 1.03  # tags do not come quite evenly
@@ -234,21 +233,13 @@ class ScalarColumns:
         at, before = tag * _WORDS, self._columns[tag]
         count = self._tables[at + COUNT]
         size = int(least * (max(times, _LEAST_GROWTH) if count else times))
-        columns = _empty(size)
+        columns = Block(np.empty(size, np.int64), np.empty(size), np.empty(size))
         for column, old in zip(columns, before, strict=True):
             column[:count] = old[:count]
         places = [address(column) for column in columns]
         self._columns[tag] = columns  # and the table at once: an interrupt between would leave it to freed memory
         self._tables[at + STEPS], self._tables[at + WALL_TIMES], self._tables[at + NUMBERS] = places
         self._tables[at + ROOM] = size
-
-
-def _empty(size: int) -> Block:
-    """Columns with room for so many points."""
-    if size < _HUGE:
-        return Block(np.empty(size, np.int64), np.empty(size), np.empty(size))
-    memory = np.empty((3, size))
-    return Block(memory[0].view(np.int64), memory[1], memory[2])
 
 
 def _first(block: Block, length: int, copy: bool) -> Block:

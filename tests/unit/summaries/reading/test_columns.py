@@ -53,24 +53,6 @@ def test_rows_keep_their_order_and_only_scalars_are_points(engine, times):
         np.testing.assert_array_equal(block.wall_time, 0.5 * steps)
 
 
-@needs_compiled
-def test_points_keep_their_numbers_where_columns_become_one_array(monkeypatch):
-    monkeypatch.setattr(columns, "_HUGE", 100)
-    points = ScalarColumns()
-    for first in range(0, 900, 90):  # fewer than 100 of the first tag, then more, which grow once more
-        points.add(rows([0, 0, 1] * 30, first), 2)
-    long, short = points.columns(copy=True)
-    points.append(0, 900, 9.0, 18.0)
-    for tag, block in enumerate((long, short)):
-        steps = np.flatnonzero(np.arange(900) % 3 // 2 == tag)
-        np.testing.assert_array_equal(block.step, steps)
-        np.testing.assert_array_equal(block.value, 2.0 * (steps % 90))
-        np.testing.assert_array_equal(block.wall_time, 0.5 * (steps % 90))
-    last = points.columns()[0]
-    assert (last.step[-1], last.wall_time[-1], last.value[-1]) == (900, 9.0, 18.0)
-    assert np.shares_memory(last.value.base, last.step.base)
-
-
 def test_marks_are_numbered_in_order_and_divide_each_tags_points():
     points = ScalarColumns()
     points.add(rows([1, 0, 1]), 2)
