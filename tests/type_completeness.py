@@ -22,7 +22,7 @@ EXCEPTIONS = {
     # Other packages' own types: those of the CRC library, of TensorBoard, and of frameworks that are not installed.
     r"summaries\.wire\.crc32c\.(crc32c|extend)$",
     r"gradledger\.tensorboard\.Gradledger(Loader|Plugin)\b",
-    r"optim\.integrations\.(huggingface|keras|lightning)\.GradientCallback$",
+    r"optim\.integrations\.(huggingface|keras|lightning|stable_baselines3)\.GradientCallback$",
     r"optim\.integrations\.(accelerate\.EventFileTracker|lightning\.EventFileLogger)$",
     r"summaries\.tools\.querying\.points\.PointDataset$",
     # The checks of a loop are of torch's types, and what each method does stands on the class that they fill in.
