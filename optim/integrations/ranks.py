@@ -121,7 +121,7 @@ class Logging:
     def _log(self, observation: Observation, loss: Any) -> None:
         if self.loss_tag != "train/loss" and loss is not None:
             if observation.detailed:
-                self.scalars({self.loss_tag: float(loss)}, observation.step)
+                self.survive(lambda: self.scalars({self.loss_tag: loss}, observation.step), "the loss cannot be logged")
             loss = None
         if self.survive(observation.found.value, "gradients cannot be measured") is None:
             return
