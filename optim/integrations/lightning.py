@@ -155,7 +155,7 @@ class GradientCallback(_Callback):  # type: ignore[misc]
         """Keep the loss for the step."""
         whole = loss.detach() * trainer.accumulate_grad_batches  # Lightning has divided it
         if self._shares_run and self._hooks and _logs_loss(trainer):
-            next(iter(self._hooks.values())).logging.loss_tag = "train/loss_step"
+            next(iter(self._hooks.values())).logging.log_loss_as("train/loss_step")
         for hook in self._hooks.values():
             if not pl_module.automatic_optimization:
                 hook.loss = None  # earlier ones may be other optimizers'

@@ -85,7 +85,6 @@ class Logging:
         self._monitor = GradientMonitor(writer, rank_writer=of_rank, **options)
         self._at_exit: Callable[[], None] | None = None
         self._warned: set[str] = set()
-        self.loss_tag: str = "train/loss"  # or another one, if something else logs a loss under it to the same run
 
     def measure(self, step: int, *arguments: Any, **named: Any) -> Observation | None:
         """As `GradientMonitor.measure`, independent of the arrays; None if there is nothing that can be measured."""
@@ -93,6 +92,10 @@ class Logging:
             lambda: self._monitor.measure(step, *arguments, **named).kept(), "gradients cannot be measured"
         )
         return observed
+
+    def log_loss_as(self, tag: str) -> None:
+        """As `GradientMonitor.log_loss_as`."""
+        self._monitor.log_loss_as(tag)
 
     def needs_arrays(self, step: int) -> bool:
         """As `GradientMonitor.needs_arrays`."""
@@ -119,10 +122,6 @@ class Logging:
             self._log(observation, loss.value()[0] if isinstance(loss, Arriving) else loss)
 
     def _log(self, observation: Observation, loss: Any) -> None:
-        if self.loss_tag != "train/loss" and loss is not None:
-            if observation.detailed:
-                self.survive(lambda: self.scalars({self.loss_tag: loss}, observation.step), "the loss cannot be logged")
-            loss = None
         if self.survive(observation.found.value, "gradients cannot be measured") is None:
             return
         report = self._write(lambda: self._monitor.log(observation, loss))

@@ -69,6 +69,7 @@ class Telemetry:
         if not isinstance(writer, EventFileWriter | None):
             raise TypeError(f"writer must be a SummaryWriter or an EventFileWriter, got {type(writer).__name__}")
         self.writer = writer
+        self.loss_tag: str = "train/loss"
         self._every = checks.positive_integer("every_n_steps", every_n_steps)
         self._histograms_every = 0
         if histograms_every_n_steps is not None:
@@ -133,7 +134,7 @@ class Telemetry:
     def add_loss(self, report: StepReport) -> None:
         """Log the loss of a skipped step, if it is due."""
         if report.loss is not None and self.writer is not None and self.is_due(report.step):
-            self.writer.add_summary(summaries.scalar("train/loss", report.loss), report.step)
+            self.writer.add_summary(summaries.scalar(self.loss_tag, report.loss), report.step)
 
     def add_histograms(self, step: int, kind: str, arrays: Mapping[str, Any]) -> None:
         """Log a histogram of each variable's array; `kind` is "gradients" or "weights"."""
@@ -157,7 +158,7 @@ class Telemetry:
         """The values of the whole step, by tag."""
         tags: dict[str, float] = {}
         if report.loss is not None:
-            tags["train/loss"] = report.loss
+            tags[self.loss_tag] = report.loss
         if not math.isnan(report.learning_rate):
             tags["train/learning_rate"] = report.learning_rate
         if self._written is not None:

@@ -241,6 +241,14 @@ class GradientMonitor:
             self._telemetry.add_histograms(report.step, kind, {name: array})
         return report
 
+    def log_loss_as(self, tag: str) -> None:
+        """From now on, write the loss under another tag than `train/loss`.
+
+        Args:
+            tag: the tag, for a run to which something else logs a `train/loss`.
+        """
+        self._telemetry.loss_tag = tag
+
     def _has_seen(self, reports: VariableReports) -> bool:
         """Whether these are of an update that was observed before, or of none."""
         if reports.update is None:

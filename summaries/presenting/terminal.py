@@ -129,8 +129,10 @@ def shortened_apart(names: Sequence[str], width: int) -> list[str]:
     made = [shortened(name, width) for name in names]
     for begin in (0.25, 0.0):
         counts = Counter(short for _, short in set(zip(names, made, strict=True)))
-        alike = [counts[short] > 1 for short in made]
-        made = [shortened(n, width, begin) if of else short for n, short, of in zip(names, made, alike, strict=True)]
+        if len(counts) == counts.total():
+            break
+        pairs = zip(names, made, strict=True)
+        made = [shortened(name, width, begin) if counts[short] > 1 else short for name, short in pairs]
     return made
 
 

@@ -160,6 +160,18 @@ def test_a_loss_that_the_module_logs_under_the_same_tag(tmp_path, has_logger, wh
     assert len(run.files) == 1
 
 
+def test_the_flight_recorder_knows_a_loss_under_its_other_tag(tmp_path):
+    class Breaks(LogsLoss):
+        def training_step(self, batch, number):
+            return super().training_step(batch, number) * (float("inf") if number == 3 else 1.0)
+
+    fit(tmp_path, Breaks(), options={"keep_last": 3, "every_n_steps": 2}, log_every_n_steps=1)
+    runs = read_logdir(tmp_path / "run")
+    assert runs["."].scalars["train/loss_step"].step.tolist() == list(range(2, STEPS + 1, 2))
+    (incident,) = [run for name, run in runs.items() if name.startswith("incident")]
+    assert len(incident.scalars["train/loss"]) >= 3
+
+
 def test_a_loss_that_the_module_shows_and_gives_no_logger(tmp_path):
     fit(tmp_path, LogsLoss(logger=False, prog_bar=True), log_every_n_steps=1)
     assert len(read_run(tmp_path / "run").scalars["train/loss"]) == STEPS

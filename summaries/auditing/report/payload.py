@@ -122,9 +122,9 @@ def _curve(curve: Curve, start: float, arrays: Arrays) -> dict[str, Any]:
 
 
 def _thinned(curve: Curve, stretches: int) -> Curve:
-    varies = (curve.value != curve.value[:1]).any()
-    if curve.role in _SHARES and len(curve.value) == curve.points and varies and are_flags(curve.value):
-        return _at(curve, *means(curve.value))
+    value = curve.value
+    if curve.role in _SHARES and len(value) == curve.points and are_flags(value) and (value != value[:1]).any():
+        return _at(curve, *means(value))
     stretches = min(stretches, STRETCHES)
     if len(curve.value) <= 2.2 * stretches:  # it was thinned like this before, and has some non-finite points
         return curve
