@@ -14,7 +14,7 @@ import threading
 from collections import deque
 from contextlib import suppress
 from functools import cache
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -78,7 +78,9 @@ class Job(Generic[_Piece, _Result]):
         self._errors: list[BaseException] = []
         self._helpers: list[None] = []
         self._ended: list[None] = []
-        self._wakes: SimpleQueue[None] = SimpleQueue()
+        # Released when a helper ends. Not a queue: its wait never ends if a handler of a signal takes longer than that.
+        self._wake = threading.Lock()
+        self._wake.acquire()
         self._forks = _forks
 
     def begin(self, threads: int) -> None:
@@ -120,7 +122,8 @@ class Job(Generic[_Piece, _Result]):
             self._errors.append(error)
             self._waiting.clear()
         self._ended.append(None)
-        self._wakes.put(None)
+        with suppress(RuntimeError):  # the one that ended before has woken it
+            self._wake.release()
 
     def end(self) -> None:
         """Leave what no thread has taken; return when no other is at work. An interrupt is raised only afterwards.
@@ -134,8 +137,7 @@ class Job(Generic[_Piece, _Result]):
             try:
                 self._waiting.clear()
                 while self._forks == _forks and len(self._ended) < len(self._helpers):
-                    with suppress(Empty):  # an interrupt may have taken what woke it
-                        self._wakes.get(timeout=0.1)
+                    self._wake.acquire(timeout=0.1)  # no longer: an interrupt may have taken what woke it
                 waits = False
             except BaseException as error:  # noqa: BLE001 - raised again below
                 interrupt = error

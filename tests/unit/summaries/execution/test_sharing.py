@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 
 import pytest
 
@@ -126,6 +127,8 @@ def test_a_child_that_a_handler_forks_while_the_other_thread_is_waited_for_says_
         forked.append(os.fork())
         if forked[0]:
             goes_on.set()
+        else:
+            time.sleep(0.3)  # longer than one wait of the child's lasts
 
     before = signal.signal(signal.SIGALRM, fork)
     job = Job(goes_on.wait, [60.0])
@@ -144,7 +147,11 @@ def test_a_child_that_a_handler_forks_while_the_other_thread_is_waited_for_says_
         raise
     finally:
         signal.signal(signal.SIGALRM, before)
-    assert os.waitstatus_to_exitcode(os.waitpid(forked[0], 0)[1]) == 7
+    killer = threading.Timer(60, os.kill, (forked[0], signal.SIGKILL))
+    killer.start()
+    _, status = os.waitpid(forked[0], 0)
+    killer.cancel()
+    assert os.waitstatus_to_exitcode(status) == 7
 
 
 def test_where_no_thread_can_be_started_one_does_all(monkeypatch):
