@@ -7,9 +7,9 @@ the header refers to as [type, offset, count]. Numbers that JSON cannot hold are
     runs?since=V&wait=S
         JSON, once the version is not V, or after S seconds: `version`; `reading`, whether anything is left to read;
         `failures`; `memory`, in bytes, [used, most];
-        `runs`, those that changed since version V, or all: each `name`; `reading`, and of that what
-        `payload.row` says of `steps` and `seconds` once its points are there; and once it is audited, all that it says,
-        and `matrices`, whether it logged any; `gone`, the names of those that went; `tagged`,
+        `runs`, those that changed since version V, or all: each `name`; `reading`; `grown`, the version in which its
+        points changed last; of what `payload.row` says, `steps` and `seconds` once its points are there, and all once
+        it is audited; then also `matrices`, whether it logged any; `gone`, the names of those that went; `tagged`,
         which is another number once `tags` or `shelf` have another answer; `order`, the names of all, or null if none
         came or went.
     run?run=R
@@ -132,8 +132,9 @@ def _row(book: Book) -> dict[str, Any]:
     report, columns = book.told(), book.columns
     if report is None:
         steps, seconds = columns.extent if columns and columns.extent else (None, None)
-        return {"name": book.name, "reading": True, "steps": steps, "seconds": plain(seconds) if steps else None}
-    return {**row(report), "name": book.name, "reading": False, "matrices": book.has_matrices}
+        found = {"steps": steps, "seconds": plain(seconds) if steps else None}
+        return {"name": book.name, "reading": True, "grown": book.grown, **found}
+    return {**row(report), "name": book.name, "reading": False, "grown": book.grown, "matrices": book.has_matrices}
 
 
 def _run(library: Library, query: Query) -> bytes:

@@ -83,6 +83,16 @@ class Columns:
         return (int(min(first)), int(max(last))), float(max(ended)) - self.start
 
     @cached_property
+    def ends(self) -> Ends:
+        """What the table says of each tag."""
+        return ends_of(self.run)
+
+    @cached_property
+    def stated(self) -> dict[str, Stated]:
+        """The hyperparameters."""
+        return stated(self.name, self.run)
+
+    @cached_property
     def bytes(self) -> int:
         """How much memory the columns take."""
         return _POINT_BYTES * sum(map(len, self.run.scalars.values()))
@@ -101,14 +111,14 @@ class Book:
         tags: the tags of its scalars, in order of first appearance.
         last: float64[k, 3]: step, wall time and value of the last point of each of `tags`.
         rate: steps a second, over the last points of its longest scalar; NaN if they do not tell.
-        ends: what the table says of each of them.
-        stated: its hyperparameters; until it is read, those of its name.
         at_steps: values at steps that the table asked for, by tag and step.
         media: the tags of each kind that is not scalars, for kinds that it has.
         has_matrices: whether it logged matrices.
         is_judged: whether the report is about all points that were read.
         judged: when it was audited last, on the monotonic clock.
         version: the library's version in which it changed last.
+        has_new_points: whether it was read anew since it was shelved last.
+        grown: the library's version in which its points changed last.
         has_new_tags: whether its tags, or those of its media, are others than when it was shelved last.
         tagged: the library's version in which they changed last.
         used: when somebody looked at it last, on the monotonic clock.
@@ -123,12 +133,14 @@ class Book:
         self.rate: float = math.nan
         self.is_judged: bool = True
         self.judged: float = 0.0
-        self.ends: Ends = {}
-        self.stated: dict[str, Stated] = _of_name(files.name)
+        self._ends: Ends = {}
+        self._stated: dict[str, Stated] = _of_name(files.name)
         self.at_steps: dict[tuple[str, int], float | None] = {}
         self.media: dict[str, tuple[str, ...]] = {}
         self.has_matrices: bool = False
         self.version = 0
+        self.has_new_points: bool = False
+        self.grown = 0
         self.has_new_tags: bool = False
         self.tagged = 0
         self.used: float = 0.0
@@ -142,9 +154,30 @@ class Book:
         return self.files.name
 
     @property
+    def ends(self) -> Ends:
+        """What the table says of each of its tags; worked out when it is first asked for, or the columns go."""
+        columns = self.columns  # once: another thread may let go of them
+        return self._ends if columns is None else columns.ends
+
+    @property
+    def stated(self) -> dict[str, Stated]:
+        """Its hyperparameters; until it is read, those of its name."""
+        columns = self.columns
+        return self._stated if columns is None else columns.stated
+
+    @property
     def bytes(self) -> int:
         """How much memory the columns take; a run that grows has them twice."""
         return 0 if self.columns is None else self.columns.bytes * (1 if self._growing is None else 2)
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether its files are others than when it was read last, if it was."""
+        return self._read != self.files.files
+
+    def is_ready(self, *, is_judged: bool) -> bool:
+        """Whether its columns can be looked at; and its report, if that is wanted, too."""
+        return self.columns is not None and not (is_judged and self.report is None)
 
     @property
     def is_unreadable(self) -> bool:
@@ -153,6 +186,7 @@ class Book:
 
     def read(self, config: Config) -> tuple[Run | None, tuple[Failure, ...]]:
         """Read the files, or what was added to them since the last time; see `read_readable`."""
+        self.has_new_points |= self.has_changed
         run, failures = self._run()
         before = self.tags, self.media
         self.columns = None if run is None else Columns(self.name, run, config)
@@ -161,8 +195,8 @@ class Book:
         rows = [(series.step[-1], series.wall_time[-1], series.value[-1]) for series in scalars.values()]
         self.last = np.array(rows, np.float64).reshape(-1, 3)
         self.rate = steps_a_second(max(scalars.values(), key=len)) if scalars else math.nan
-        self.ends = {} if run is None else ends_of(run)
-        self.stated = _of_name(self.name) if run is None else stated(self.name, run)
+        if run is None:
+            self._ends, self._stated = {}, _of_name(self.name)
         self.at_steps = {}
         self.media = {} if run is None else {kind: tags for kind in KINDS if (tags := tuple(getattr(run, kind)))}
         self.has_new_tags |= before != (self.tags, self.media)
@@ -182,7 +216,9 @@ class Book:
         return read_readable(self.name, self._read)
 
     def let_go(self) -> None:
-        """Free the memory of the columns."""
+        """Free the memory of the columns; what the table says of them stays."""
+        if self.columns is not None:
+            self._ends, self._stated = self.columns.ends, self.columns.stated
         self.columns = self._growing = None
 
     def with_job(self, report: RunReport, found: Sequence[Finding]) -> RunReport:

@@ -1,8 +1,9 @@
 """The library: every run below some places, read and audited in the background, and read on as it grows.
 
 One thread reads. In TensorBoard it starts when the page is first opened. It lists the files again and again, reads
-what has changed, runs that somebody waits for first, and audits it. What the table shows of a run stays in memory; the
-columns of a run stay as long as there is room, and are read again when somebody opens it.
+what has changed, runs that somebody waits for first, and audits it; while somebody looks at curves, all runs are read
+before the next is audited. What the table shows of a run stays in memory; the columns of a run stay as long as there is
+room, and are read again when somebody opens it.
 
 Memory: 24 bytes for each scalar of the runs that are kept, twice that for one that grows, up to `most_bytes`; the run
 that was read last is kept whatever its size. Besides, a kilobyte or two for each run, a fifth of one for each of its
@@ -12,20 +13,21 @@ tags, and half of one for each finding.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
+from collections import deque
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from summaries.auditing import discovery
 from summaries.auditing.engine import Task, audit_ranks
 from summaries.auditing.findings import Failure
 from summaries.auditing.incidents import without_repeats
 from summaries.auditing.readable import read_readable
 from summaries.auditing.signals.ranks import jobs
 from summaries.integrations.tensorboard.books import Book
-from summaries.integrations.tensorboard.places import run_name
+from summaries.integrations.tensorboard.places import listed
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import remembering
 from summaries.storage.names import is_remote
@@ -50,6 +52,7 @@ _SHARE = 0.25  # about this share of the time is spent on runs that grow, howeve
 _MOST_PAUSE_SECS = 15.0  # but nobody waits longer than this to see that they have grown
 _KEPT = 7 / 8  # of the memory, when there is no more: else all columns would be counted after each run
 _SPARK_STRETCHES = 50  # of the curves that sparklines are made of
+_LOOKING_SECS = 5.0  # who asked for curves so recently is looking at them: more of them come before verdicts
 _logger = logging.getLogger("summaries")
 
 
@@ -93,7 +96,9 @@ class Library:
         self._share, self._audit_secs = share, audit_secs
         self._books: dict[str, Book] = {}
         self._gone: dict[str, int] = {}  # name → the version in which it went
-        self._wanted: list[str] = []
+        self._wanted: dict[str, bool] = {}  # who is waited for, and whether for the report as well
+        self._looked = -math.inf  # when curves were asked for last, on the monotonic clock
+        self._is_full = False  # whether the columns of all runs are more than may be kept
         self._spare = most_bytes  # so many bytes of columns may be read before all are counted, which takes long
         self._changed = threading.Condition()
         self._task = Task(config, (), _SPARK_STRETCHES, self._read)
@@ -161,19 +166,20 @@ class Library:
                 book = self._books.get(name)
                 if book is None and self.version > 0:
                     raise LookupError(f"there is no run {name!r}")
-                if book is not None and book.columns is not None and not (is_judged and book.report is None):
+                if book is not None and book.is_ready(is_judged=is_judged):
                     book.used = time.monotonic()
                     return book
                 if book is not None and book.is_unreadable:
                     raise OSError(f"nothing of run {name!r} can be read")
-                if name not in self._wanted:
-                    self._wanted.append(name)
+                if self._wanted.get(name) not in {True, is_judged}:
+                    self._wanted[name] = is_judged
                     self._changed.notify_all()
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise TimeoutError(f"run {name!r} is still being read")
 
     def columns(self, name: str) -> Columns:
         """The columns of a run, as soon as they are read; see `book`."""
+        self._looked = time.monotonic()
         columns = self.book(name, is_judged=False).columns  # once: another thread may let go of them
         if columns is None:
             raise TimeoutError(f"run {name!r} is still being read")
@@ -216,12 +222,16 @@ class Library:
 
     def _look(self, access: Iterable[Access]) -> None:
         """List the files, and read and audit what has changed."""
-        due = self._compare(*self._listed(access))
-        left = sorted(due, key=lambda book: book.files.size)  # small ones first: they are soon done
+        due = self._compare(*listed(self._places, access))
+        left = deque(sorted(due, key=lambda book: book.files.size))  # small ones first: they are soon done
+        unread = left.copy()
         while left:
             self._read_wanted(left)
-            if left:
-                self._update(left.pop(0))
+            if unread and time.monotonic() - self._looked < _LOOKING_SECS and not self._is_full:
+                if (book := unread.popleft()).has_changed:
+                    self._read_alone(book)
+            elif left:
+                self._update(left.popleft())
         if judged := {book.name for book in due if book.is_judged}:
             self._audit_between(judged)
         self._publish(is_reading=False)
@@ -233,37 +243,19 @@ class Library:
             with self._changed:
                 if not (self._wanted or self._is_closed):
                     self._changed.wait(left)
-            self._read_wanted([])
+            self._read_wanted(deque())
 
-    def _read_wanted(self, left: list[Book]) -> None:
-        """Read the runs that somebody waits for; take them out of those that are left to read."""
+    def _read_wanted(self, left: deque[Book]) -> None:
+        """Read the runs that somebody waits for; take those that are audited out of those that are left."""
         with self._changed:
-            wanted = [self._books[name] for name in self._wanted if name in self._books]
+            wanted = [(self._books[name], is_judged) for name, is_judged in self._wanted.items() if name in self._books]
             self._wanted.clear()
-        for book in wanted:
-            if book in left:
+        for book, is_judged in wanted:
+            if book.is_ready(is_judged=is_judged):  # by now
+                continue
+            if is_judged and book in left:
                 left.remove(book)
-            self._update(book)
-
-    def _listed(self, access: Iterable[Access]) -> tuple[dict[str, RunFiles], tuple[Failure, ...]]:
-        """The runs by name, and what could not be listed."""
-        found: dict[str, RunFiles] = {}
-        failures: list[Failure] = []
-        for place, how in zip(self._places, access, strict=True):
-            shown = without_credentials(place.path)
-            try:
-                runs = discovery.runs_below(place.path, **how)
-            except FileNotFoundError:  # it does not exist yet, or is still empty
-                continue
-            except (OSError, ImportError, ValueError) as error:
-                failures.append(Failure("", shown, getattr(error, "strerror", None) or str(error)))
-                continue
-            for run in runs:
-                name = run_name(place, run.name)
-                name = f"{shown}/{run.name}" if name in found else name
-                trained = run_name(place, run.trained) if run.trained else ""
-                found[name] = run._replace(name=name, trained=trained)
-        return found, tuple(failures)
+            self._update(book, is_judged=is_judged)
 
     def _compare(self, found: dict[str, RunFiles], failures: tuple[Failure, ...]) -> list[Book]:
         """Take over what was listed; return the runs that are new, or whose files have changed."""
@@ -292,16 +284,11 @@ class Library:
             self._changed.notify_all()
             return due
 
-    def _update(self, book: Book) -> None:
-        """Read what is new in a run, and audit it, unless that was done only just now."""
+    def _update(self, book: Book, *, is_judged: bool = True) -> None:
+        """Read what is new in a run; audit it, if that is wanted, and was not done only just now."""
         now = time.monotonic()
-        if book.report is not None and book.columns is not None and now - book.judged < self._audit_secs:
-            book.is_judged = False  # before anybody can see points that it is not about
-            self._read(book.name, book.files.files)
-            with self._changed:
-                self._shelve(book, book.report)
-                self._make_room(book)
-                self._changed.notify_all()
+        is_recent = book.report is not None and book.columns is not None and now - book.judged < self._audit_secs
+        if (is_recent or not is_judged) and self._read_alone(book):
             return
         spread = 0.0 if book.judged else hash(book.name) % 97 / 97  # else all would be due at once, again and again
         report = self._task(book.files)
@@ -309,13 +296,29 @@ class Library:
         kept = tuple(curve for curve in report.curves if curve is report.main_curve or curve.role == "global_norm")
         with self._changed:
             self._shelve(book, replace(report, curves=kept))
-            book.used = time.monotonic()
-            self._make_room(book)
-            self._changed.notify_all()
+            self._put_back(book)
+
+    def _read_alone(self, book: Book) -> bool:
+        """Read what is new in a run, without an audit; whether any of it can be read. If not, the audit says why."""
+        if book.has_changed and book.report is not None:
+            book.is_judged = False  # before anybody can see points that it is not about
+        run, _ = self._read(book.name, book.files.files)
+        with self._changed:
+            if book.has_new_points:
+                self._shelve(book, book.report)
+            self._put_back(book)
+        return run is not None
+
+    def _put_back(self, book: Book) -> None:
+        book.used = time.monotonic()
+        self._make_room(book)
+        self._changed.notify_all()
 
     def _shelve(self, book: Book, report: RunReport | None) -> None:
         self.version += 1
         book.version, book.report = self.version, report
+        if book.has_new_points:
+            book.grown, book.has_new_points = self.version, False
         if book.has_new_tags:
             book.tagged, book.has_new_tags = self.version, False
 
@@ -340,7 +343,8 @@ class Library:
             return
         held = sorted((book for book in self._books.values() if book.columns is not None), key=lambda book: book.used)
         total = sum(book.bytes for book in held)
-        least = self.most_bytes * _KEPT if total > self.most_bytes else total
+        self._is_full = total > self.most_bytes
+        least = self.most_bytes * _KEPT if self._is_full else total
         for book in held:
             if total > least and book is not latest:
                 total -= book.bytes

@@ -1,4 +1,4 @@
-"""TensorBoard's flags → the places to read, each with the name that its runs begin with."""
+"""TensorBoard's flags → the places to read, each with the name that its runs begin with → the runs below them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from summaries.auditing.discovery import runs_below
+from summaries.auditing.findings import Failure
 from summaries.storage.credentials import without_credentials
 from summaries.storage.files import place_of
 from summaries.storage.names import is_remote
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["Place", "existing_places", "places_of", "run_name"]
+    from summaries.auditing.discovery import RunFiles
+    from summaries.storage.files import Access
+
+__all__ = ["Place", "existing_places", "listed", "places_of", "run_name"]
 
 _NAMED = re.compile(r"(?P<name>[^/:\\]+):(?P<path>.+)", re.DOTALL)
 
@@ -72,6 +77,32 @@ def run_name(place: Place, name: str) -> str:
     if not place.name:
         return name
     return place.name if name == "." else f"{place.name}/{name}"
+
+
+def listed(places: Iterable[Place], access: Iterable[Access]) -> tuple[dict[str, RunFiles], tuple[Failure, ...]]:
+    """The runs below some places, by name, and what could not be listed.
+
+    Args:
+        places: the places.
+        access: how to read each of them.
+    """
+    found: dict[str, RunFiles] = {}
+    failures: list[Failure] = []
+    for place, how in zip(places, access, strict=True):
+        shown = without_credentials(place.path)
+        try:
+            runs = runs_below(place.path, **how)
+        except FileNotFoundError:  # it does not exist yet, or is still empty
+            continue
+        except (OSError, ImportError, ValueError) as error:
+            failures.append(Failure("", shown, getattr(error, "strerror", None) or str(error)))
+            continue
+        for run in runs:
+            name = run_name(place, run.name)
+            name = f"{shown}/{run.name}" if name in found else name
+            trained = run_name(place, run.trained) if run.trained else ""
+            found[name] = run._replace(name=name, trained=trained)
+    return found, tuple(failures)
 
 
 def _place(part: str) -> Place:

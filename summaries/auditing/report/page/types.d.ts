@@ -51,6 +51,7 @@ export interface RunRow extends Row {
   position: number;
   rank: number;
   reading?: boolean;
+  grown?: number;
   matrices?: boolean;
 }
 

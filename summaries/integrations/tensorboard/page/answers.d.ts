@@ -19,7 +19,7 @@ export interface RunsAnswer {
   reading: boolean;
   failures: string[];
   memory: [used: number, most: number];
-  runs: (Partial<Row> & Pick<RunRow, "name" | "reading" | "matrices">)[];
+  runs: (Partial<Row> & Pick<RunRow, "name" | "reading" | "grown" | "matrices">)[];
   gone: string[];
   /** Another number once runs have other tags. */
   tagged: number;

@@ -45,7 +45,7 @@ export async function wallPage(ledger, chosen) {
     pins: pinsOf(chosen.pins),
   });
   wall.retagged = retagged;
-  return { element: wall.element, update: (changed) => wall.update(changed), close: () => wall.close() };
+  return { element: wall.element, update: () => wall.update(), close: () => wall.close() };
 }
 
 /**
@@ -75,6 +75,8 @@ export class Wall {
     this.over = null;
     /** @type {Map<string, number>} */
     this.colors = new Map();
+    /** The version in which points of the runs changed last. */
+    this.grown = 0;
     /** @type {Set<Tile>} */
     this.tiles = new Set();
     this.timer = 0;
@@ -254,6 +256,7 @@ export class Wall {
     const { state, ledger } = this;
     const [tags, runs] = [matching(state.tags), matching(state.runs)];
     this.runs = ledger.runs.filter((row) => (row.steps || !row.reading) && runs.test(row.name));
+    this.grown = Math.max(0, ...this.runs.map(({ grown }) => grown ?? 0));
     this.regroup();
     const found = this.tags.filter(([tag]) => tags.test(tag)).map(([tag]) => tag);
     const some = `${whole(found.length)} of ${counted(this.tags.length, "tag")}`;
@@ -391,18 +394,20 @@ export class Wall {
     }
   }
 
-  /** @param {Set<string>} changed */
-  update(changed) {
+  update() {
     if (this.retagged !== this.ledger.retagged) this.retag();
     const { length } = this.runs;
+    const { grown } = this;
     this.tell();
     this.view.extend(this.extent());
-    if (length === this.runs.length && !this.runs.some(({ name }) => changed.has(name))) return;
     const isReading = this.ledger.runs.some((row) => row.reading && !row.steps);
-    this.timer ||= setTimeout(() => this.refine(), isReading ? MEANWHILE : 0);
+    if (!this.timer && length === this.runs.length && grown === this.grown) return;
+    if (isReading) this.timer ||= setTimeout(() => this.refine(), MEANWHILE);
+    else this.refine();
   }
 
   refine() {
+    clearTimeout(this.timer);
     this.timer = 0;
     for (const tile of this.tiles) tile.refine();
   }

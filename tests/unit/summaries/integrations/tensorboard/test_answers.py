@@ -255,7 +255,7 @@ def test_curves_are_there_before_the_verdict(tmp_path):
     library.start()
     assert soon(lambda: (ANSWERS["runs"](library, {})["runs"] or [{}])[0].get("steps"))
     (row,) = ANSWERS["runs"](library, {})["runs"]
-    assert row == {"name": "a", "reading": True, "steps": (0, 2), "seconds": 2.0}
+    assert row == {"name": "a", "reading": True, "grown": 2, "steps": (0, 2), "seconds": 2.0}
     header, _ = opened(ANSWERS["curves"](library, {"tag": "train/loss", "runs": '["a"]'}))
     assert [curve["points"] for curve in header["curves"]] == [3]
     with pytest.raises(TimeoutError):

@@ -9,6 +9,7 @@ from browser.plugin_runs import LAYERS, STEPS, TIMEOUT, library_of, log_run, log
 
 from summaries import SummaryWriter
 from summaries.auditing.config import Config
+from summaries.integrations.tensorboard.books import Book
 from summaries.integrations.tensorboard.library import Library
 from summaries.integrations.tensorboard.places import Place
 
@@ -196,6 +197,31 @@ def test_the_unfinished_end_of_a_file_is_told_when_nobody_writes_any_more(tmp_pa
     assert "GL101" in codes(library, "a")
     monkeypatch.setattr(now, lambda: 1.79e9 + 49 + 60)
     assert "GL101" not in codes(library, "a")
+
+
+def test_while_curves_are_looked_at_all_runs_are_read_before_the_next_is_audited(tmp_path, monkeypatch):
+    for name in "abcdef":
+        log_run(tmp_path / name, steps=20)
+    library, is_waited_for, events = Library([Place(str(tmp_path))], Config(), 1 << 30), threading.Event(), []
+    audited, read = library._task, Book.read
+
+    def audit_one(files):
+        events.append("audit")
+        assert is_waited_for.wait(TIMEOUT)
+        return audited(files)
+
+    monkeypatch.setattr(library, "_task", audit_one)
+    monkeypatch.setattr(Book, "read", lambda *book: events.append("read") or read(*book))
+    waits = threading.Thread(target=library.columns, args=("f",))
+    library.start()
+    assert soon(lambda: events == ["audit"])
+    waits.start()
+    assert soon(lambda: "f" in library._wanted)
+    is_waited_for.set()
+    waits.join(TIMEOUT)
+    library.finish()
+    assert events[:8] == ["audit", *6 * ["read"], "audit"]
+    assert [book.report.points for book in library.since(-1)[0]] == 6 * [20 * POINTS // STEPS]
 
 
 def test_whoever_waits_until_all_is_read(tmp_path):
