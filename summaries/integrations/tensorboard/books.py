@@ -83,16 +83,6 @@ class Columns:
         return (int(min(first)), int(max(last))), float(max(ended)) - self.start
 
     @cached_property
-    def ends(self) -> Ends:
-        """What the table says of each tag."""
-        return ends_of(self.run)
-
-    @cached_property
-    def stated(self) -> dict[str, Stated]:
-        """The hyperparameters."""
-        return stated(self.name, self.run)
-
-    @cached_property
     def bytes(self) -> int:
         """How much memory the columns take."""
         return _POINT_BYTES * sum(map(len, self.run.scalars.values()))
@@ -111,6 +101,8 @@ class Book:
         tags: the tags of its scalars, in order of first appearance.
         last: float64[k, 3]: step, wall time and value of the last point of each of `tags`.
         rate: steps a second, over the last points of its longest scalar; NaN if they do not tell.
+        ends: what the table says of each of `tags`; nothing before it is described.
+        stated: its hyperparameters; until it is described, those of its name.
         at_steps: values at steps that the table asked for, by tag and step.
         media: the tags of each kind that is not scalars, for kinds that it has.
         has_matrices: whether it logged matrices.
@@ -133,8 +125,8 @@ class Book:
         self.rate: float = math.nan
         self.is_judged: bool = True
         self.judged: float = 0.0
-        self._ends: Ends = {}
-        self._stated: dict[str, Stated] = _of_name(files.name)
+        self.ends: Ends = {}
+        self.stated: dict[str, Stated] = _of_name(files.name)
         self.at_steps: dict[tuple[str, int], float | None] = {}
         self.media: dict[str, tuple[str, ...]] = {}
         self.has_matrices: bool = False
@@ -152,18 +144,6 @@ class Book:
     def name(self) -> str:
         """The name of the run."""
         return self.files.name
-
-    @property
-    def ends(self) -> Ends:
-        """What the table says of each of its tags; worked out when it is first asked for, or the columns go."""
-        columns = self.columns  # once: another thread may let go of them
-        return self._ends if columns is None else columns.ends
-
-    @property
-    def stated(self) -> dict[str, Stated]:
-        """Its hyperparameters; until it is read, those of its name."""
-        columns = self.columns
-        return self._stated if columns is None else columns.stated
 
     @property
     def bytes(self) -> int:
@@ -195,13 +175,17 @@ class Book:
         rows = [(series.step[-1], series.wall_time[-1], series.value[-1]) for series in scalars.values()]
         self.last = np.array(rows, np.float64).reshape(-1, 3)
         self.rate = steps_a_second(max(scalars.values(), key=len)) if scalars else math.nan
-        if run is None:
-            self._ends, self._stated = {}, _of_name(self.name)
         self.at_steps = {}
         self.media = {} if run is None else {kind: tags for kind in KINDS if (tags := tuple(getattr(run, kind)))}
         self.has_new_tags |= before != (self.tags, self.media)
         self.has_matrices = run is not None and has_matrices(run)
         return run, failures
+
+    def describe(self) -> None:
+        """Work out what the table says of the run, which may take as long as to read it."""
+        run = None if self.columns is None else self.columns.run
+        self.ends = {} if run is None else ends_of(run)
+        self.stated = _of_name(self.name) if run is None else stated(self.name, run)
 
     def _run(self) -> tuple[Run | None, tuple[Failure, ...]]:
         before, self._read = self._read, self.files.files
@@ -216,9 +200,7 @@ class Book:
         return read_readable(self.name, self._read)
 
     def let_go(self) -> None:
-        """Free the memory of the columns; what the table says of them stays."""
-        if self.columns is not None:
-            self._ends, self._stated = self.columns.ends, self.columns.stated
+        """Free the memory of the columns."""
         self.columns = self._growing = None
 
     def with_job(self, report: RunReport, found: Sequence[Finding]) -> RunReport:

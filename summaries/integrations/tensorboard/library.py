@@ -302,7 +302,12 @@ class Library:
         """Read what is new in a run, without an audit; whether any of it can be read. If not, the audit says why."""
         if book.has_changed and book.report is not None:
             book.is_judged = False  # before anybody can see points that it is not about
-        run, _ = self._read(book.name, book.files.files)
+        try:
+            run, _ = self._read_columns(book)
+            if book.has_new_points:
+                book.describe()
+        except Exception:  # noqa: BLE001 - the audit tells it as well
+            return False
         with self._changed:
             if book.has_new_points:
                 self._shelve(book, book.report)
@@ -329,6 +334,11 @@ class Library:
         )
         if book is None:
             return read_readable(name, files)
+        read = self._read_columns(book)
+        book.describe()
+        return read
+
+    def _read_columns(self, book: Book) -> tuple[Run | None, tuple[Failure, ...]]:
         read = book.read(self._config)
         self._spare -= book.bytes
         if book.report is None:  # its curves can be looked at before it is judged

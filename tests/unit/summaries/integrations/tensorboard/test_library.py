@@ -232,3 +232,22 @@ def test_whoever_waits_until_all_is_read(tmp_path):
     slow = Library([Place(str(tmp_path))], Config(), 1 << 20)
     slow._look = lambda _: threading.Event().wait()
     assert not slow.settled(0.01)
+
+
+def test_a_run_that_cannot_be_read_for_its_curves_keeps_nobody_from_the_others(tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        log_run(tmp_path / name, steps=20)
+    read = Book.read
+
+    def read_one(book, config):
+        if book.name == "a":
+            raise ValueError("nobody has thought of this")
+        return read(book, config)
+
+    monkeypatch.setattr(Book, "read", read_one)
+    library = Library([Place(str(tmp_path))], Config(), 1 << 30)
+    with pytest.raises(OSError, match="nothing of run 'a' can be read"):
+        library.columns("a")
+    assert library.columns("b").run.tags
+    library.finish()
+    assert "nobody has thought of this" in report(library, "a").failures[0].reason
