@@ -53,7 +53,7 @@ def saved_page(
         ConfigError: the configuration is invalid.
     """
     with closing(Library(existing_places(places), as_config(config), 1 << 30)) as library:
-        library.finish()
+        library.settled()
         names = sorted(library.names(), key=by_number)
         if not names:
             raise LookupError(f"there are no event files below {' or '.join(map(repr, places))}")

@@ -129,9 +129,9 @@ def _runs(library: Library, query: Query) -> dict[str, Any]:
 
 
 def _row(book: Book) -> dict[str, Any]:
-    report, columns = book.told(), book.columns
+    report = book.told()
     if report is None:
-        steps, seconds = columns.extent if columns and columns.extent else (None, None)
+        steps, seconds = book.extent or (None, None)
         found = {"steps": steps, "seconds": plain(seconds) if steps else None}
         return {"name": book.name, "reading": True, "grown": book.grown, **found}
     return {**row(report), "name": book.name, "reading": False, "grown": book.grown, "matrices": book.has_matrices}
@@ -203,8 +203,7 @@ def _tags(library: Library, query: Query) -> dict[str, Any]:
 def _curves(library: Library, query: Query) -> bytes:
     tag, by_time, weight = _text(query, "tag"), query.get("x") == "time", _weight(query)
     arrays, found = Arrays(), []
-    for name in _names(query, "runs"):
-        columns = library.columns(name)
+    for columns in library.readable(_names(query, "runs")):
         signal = columns.signals.all.get(tag)
         if signal is None:
             continue
@@ -212,7 +211,7 @@ def _curves(library: Library, query: Query) -> bytes:
         x = np.maximum.accumulate(series.wall_time - columns.start) if by_time else series.step
         kept = _drawn(x, columns.zoomable(tag), query)
         seconds = series.wall_time[kept] - columns.start
-        curve = {"run": name, "points": len(series), "step": arrays.add(series.step[kept].astype(np.float64))}
+        curve = {"run": columns.name, "points": len(series), "step": arrays.add(series.step[kept].astype(np.float64))}
         curve |= {"seconds": arrays.add(seconds), "value": arrays.add_floats(series.value[kept])}
         average = arrays.add_floats(smoothed(series.value, weight)[kept]) if weight else None
         found.append(curve | {"smooth": average})
@@ -222,7 +221,7 @@ def _curves(library: Library, query: Query) -> bytes:
 def _bands(library: Library, query: Query) -> bytes:
     tag, weight, arrays, found = _text(query, "tag"), _weight(query), Arrays(), []
     for name, runs in _groups(query, "groups").items():
-        signals = [library.columns(run).signals.all.get(tag) for run in runs]
+        signals = [columns.signals.all.get(tag) for columns in library.readable(runs)]
         series = [signal.latest for signal in signals if signal is not None]
         if not series:
             continue

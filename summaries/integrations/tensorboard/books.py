@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -72,7 +73,7 @@ class Columns:
             self._zoomable[tag] = Zoomable(self.signals.all[tag].standing.value)
         return self._zoomable[tag]
 
-    @cached_property
+    @property
     def extent(self) -> tuple[tuple[int, int], float] | None:
         """The least and the largest step, and how many seconds the run took; None if it has no points."""
         scalars = [series for series in self.run.scalars.values() if len(series)]
@@ -101,6 +102,7 @@ class Book:
         tags: the tags of its scalars, in order of first appearance.
         last: float64[k, 3]: step, wall time and value of the last point of each of `tags`.
         rate: steps a second, over the last points of its longest scalar; NaN if they do not tell.
+        extent: its least and largest step, and how many seconds it took; None if it has no points.
         ends: what the table says of each of `tags`; nothing before it is described.
         stated: its hyperparameters; until it is described, those of its name.
         at_steps: values at steps that the table asked for, by tag and step.
@@ -123,6 +125,7 @@ class Book:
         self.tags: tuple[str, ...] = ()
         self.last: NDArray[np.float64] = np.empty((0, 3))
         self.rate: float = math.nan
+        self.extent: tuple[tuple[int, int], float] | None = None
         self.is_judged: bool = True
         self.judged: float = 0.0
         self.ends: Ends = {}
@@ -137,6 +140,7 @@ class Book:
         self.tagged = 0
         self.used: float = 0.0
         self._read: tuple[StoredFile, ...] | None = None  # the files of the last reading
+        self._failures: tuple[Failure, ...] = ()  # of them
         self._growing: GrowingRun | None = None
         self._of_job: tuple[Finding, ...] = ()
 
@@ -166,10 +170,35 @@ class Book:
 
     def read(self, config: Config) -> tuple[Run | None, tuple[Failure, ...]]:
         """Read the files, or what was added to them since the last time; see `read_readable`."""
-        self.has_new_points |= self.has_changed
-        run, failures = self._run()
+        files, has_changed = self.files.files, self.has_changed
+        run, self._failures = self._run(files)
+        self._read = files
+        self.has_new_points |= has_changed
+        if run is None or self.columns is None or self.columns.run is not run:
+            self._take(run, config)
+        return run, self._failures
+
+    def describe(self) -> None:
+        """Work out what the table says of the run, which may take as long as to read it."""
+        run = None if self.columns is None else self.columns.run
+        self.ends = {} if run is None else ends_of(run)
+        self.stated = _of_name(self.name) if run is None else stated(self.name, run)
+
+    def _run(self, files: tuple[StoredFile, ...]) -> tuple[Run | None, tuple[Failure, ...]]:
+        if self._read not in {None, files} and files:
+            growing, self._growing = self._growing or GrowingRun(), None  # after an error it is of no use
+            with suppress(OSError):  # a part of it may be readable
+                run = growing.read(files)
+                self._growing = growing
+                return run, ()
+        if self.columns is not None and self._read == files:
+            return self.columns.run, self._failures
+        return read_readable(self.name, files)
+
+    def _take(self, run: Run | None, config: Config) -> None:
         before = self.tags, self.media
-        self.columns = None if run is None else Columns(self.name, run, config)
+        self.columns = columns = None if run is None else Columns(self.name, run, config)
+        self.extent = None if columns is None else columns.extent
         scalars = {} if run is None else {tag: series for tag, series in run.scalars.items() if len(series)}
         self.tags = tuple(scalars)
         rows = [(series.step[-1], series.wall_time[-1], series.value[-1]) for series in scalars.values()]
@@ -179,25 +208,6 @@ class Book:
         self.media = {} if run is None else {kind: tags for kind in KINDS if (tags := tuple(getattr(run, kind)))}
         self.has_new_tags |= before != (self.tags, self.media)
         self.has_matrices = run is not None and has_matrices(run)
-        return run, failures
-
-    def describe(self) -> None:
-        """Work out what the table says of the run, which may take as long as to read it."""
-        run = None if self.columns is None else self.columns.run
-        self.ends = {} if run is None else ends_of(run)
-        self.stated = _of_name(self.name) if run is None else stated(self.name, run)
-
-    def _run(self) -> tuple[Run | None, tuple[Failure, ...]]:
-        before, self._read = self._read, self.files.files
-        if before not in {None, self._read} and self._read:
-            try:
-                self._growing = self._growing or GrowingRun()
-                return self._growing.read(self._read), ()
-            except OSError:  # a part of it may be readable
-                self._growing = None
-        if self.columns is not None and before == self._read:
-            return self.columns.run, ()
-        return read_readable(self.name, self._read)
 
     def let_go(self) -> None:
         """Free the memory of the columns."""

@@ -33,7 +33,7 @@ from summaries.storage.files import remembering
 from summaries.storage.names import is_remote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from summaries.auditing.config import Config
     from summaries.auditing.discovery import RunFiles
@@ -118,12 +118,6 @@ class Library:
             self._is_closed = True
             self._changed.notify_all()
 
-    def finish(self) -> None:
-        """Return when everything that is there now was read and audited."""
-        self.start()
-        with self._changed:
-            self._changed.wait_for(lambda: self.version > 0 and not self.is_reading)
-
     def since(self, version: int) -> tuple[list[Book], list[str]]:
         """The runs that have changed since a version, and the names of those that have gone since; -1 for all."""
         with self._changed:
@@ -185,8 +179,19 @@ class Library:
             raise TimeoutError(f"run {name!r} is still being read")
         return columns
 
-    def settled(self, timeout_secs: float) -> bool:
-        """Start to read, and wait until every run was read, but not longer than this; whether every run was."""
+    def readable(self, names: Iterable[str]) -> Iterator[Columns]:
+        """The columns of those of some runs of which anything can be read; see `columns`."""
+        for name in names:
+            try:
+                columns = self.columns(name)
+            except TimeoutError:
+                raise
+            except OSError:  # its row says why
+                continue
+            yield columns
+
+    def settled(self, timeout_secs: float | None = None) -> bool:
+        """Start to read, and wait until every run was read and audited, or so many seconds are over; whether it was."""
         self.start()
         with self._changed:
             return self._changed.wait_for(lambda: self.version > 0 and not self.is_reading, timeout_secs)
@@ -253,9 +258,10 @@ class Library:
         for book, is_judged in wanted:
             if book.is_ready(is_judged=is_judged):  # by now
                 continue
-            if is_judged and book in left:
+            needs_report = is_judged and book.report is None
+            if needs_report and book in left:
                 left.remove(book)
-            self._update(book, is_judged=is_judged)
+            self._update(book, is_judged=needs_report)
 
     def _compare(self, found: dict[str, RunFiles], failures: tuple[Failure, ...]) -> list[Book]:
         """Take over what was listed; return the runs that are new, or whose files have changed."""
@@ -288,6 +294,8 @@ class Library:
         """Read what is new in a run; audit it, if that is wanted, and was not done only just now."""
         now = time.monotonic()
         is_recent = book.report is not None and book.columns is not None and now - book.judged < self._audit_secs
+        if is_recent:
+            book.is_judged = False  # before anybody can see points that it is not about
         if (is_recent or not is_judged) and self._read_alone(book):
             return
         spread = 0.0 if book.judged else hash(book.name) % 97 / 97  # else all would be due at once, again and again
@@ -301,7 +309,7 @@ class Library:
     def _read_alone(self, book: Book) -> bool:
         """Read what is new in a run, without an audit; whether any of it can be read. If not, the audit says why."""
         if book.has_changed and book.report is not None:
-            book.is_judged = False  # before anybody can see points that it is not about
+            book.is_judged = False
         try:
             run, _ = self._read_columns(book)
             if book.has_new_points:
@@ -328,10 +336,10 @@ class Library:
             book.tagged, book.has_new_tags = self.version, False
 
     def _read(self, name: str, files: Sequence[StoredFile]) -> tuple[Run | None, tuple[Failure, ...]]:
-        """Read a run for the audit: the one that is audited, or the one that it is the validation of."""
-        book = self._books.get(name) or next(
-            (one for one in self._books.values() if one.files.files == tuple(files)), None
-        )
+        """Read a run for the audit: the one that is audited, or, by its files, the one that it is the validation of."""
+        book = self._books.get(name)
+        if book is None or book.files.files != files:
+            book = next((one for one in self._books.values() if one.files.files == files), None)
         if book is None:
             return read_readable(name, files)
         read = self._read_columns(book)
@@ -339,8 +347,9 @@ class Library:
         return read
 
     def _read_columns(self, book: Book) -> tuple[Run | None, tuple[Failure, ...]]:
+        before = book.bytes
         read = book.read(self._config)
-        self._spare -= book.bytes
+        self._spare -= max(book.bytes - before, 0)
         if book.report is None:  # its curves can be looked at before it is judged
             with self._changed:
                 self._shelve(book, None)

@@ -39,6 +39,8 @@ export class Ledger {
     this.version = -1;
     /** How often the tags of the runs have changed since the page was opened. */
     this.retagged = 0;
+    /** How often another server has begun to answer. */
+    this.restarts = 0;
     this.tagged = -1;
     /** @type {Map<string, RunRow>} */
     this.rows = new Map();
@@ -86,6 +88,7 @@ export class Ledger {
   take({ version, reading, failures, memory, gone, tagged, runs, order }) {
     if (version < this.version) {
       this.version = this.tagged = -1; // another TensorBoard answers now
+      this.restarts++;
       this.rows.clear();
       return [];
     }

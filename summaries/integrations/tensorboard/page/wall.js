@@ -75,8 +75,8 @@ export class Wall {
     this.over = null;
     /** @type {Map<string, number>} */
     this.colors = new Map();
-    /** The version in which points of the runs changed last. */
-    this.grown = 0;
+    /** The version in which points of the runs changed last, and of which server. */
+    this.grown = "";
     /** @type {Set<Tile>} */
     this.tiles = new Set();
     this.timer = 0;
@@ -256,7 +256,7 @@ export class Wall {
     const { state, ledger } = this;
     const [tags, runs] = [matching(state.tags), matching(state.runs)];
     this.runs = ledger.runs.filter((row) => (row.steps || !row.reading) && runs.test(row.name));
-    this.grown = Math.max(0, ...this.runs.map(({ grown }) => grown ?? 0));
+    this.grown = `${ledger.restarts} ${Math.max(0, ...this.runs.map(({ grown }) => grown ?? 0))}`;
     this.regroup();
     const found = this.tags.filter(([tag]) => tags.test(tag)).map(([tag]) => tag);
     const some = `${whole(found.length)} of ${counted(this.tags.length, "tag")}`;

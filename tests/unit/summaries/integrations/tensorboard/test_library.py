@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from browser.plugin_runs import LAYERS, STEPS, TIMEOUT, library_of, log_run, log_steps, soon
 
-from summaries import SummaryWriter
+from summaries import SummaryWriter, audit
 from summaries.auditing.config import Config
 from summaries.integrations.tensorboard.books import Book
 from summaries.integrations.tensorboard.library import Library
@@ -219,7 +219,7 @@ def test_while_curves_are_looked_at_all_runs_are_read_before_the_next_is_audited
     assert soon(lambda: "f" in library._wanted)
     is_waited_for.set()
     waits.join(TIMEOUT)
-    library.finish()
+    library.settled()
     assert events[:8] == ["audit", *6 * ["read"], "audit"]
     assert [book.report.points for book in library.since(-1)[0]] == 6 * [20 * POINTS // STEPS]
 
@@ -248,6 +248,45 @@ def test_a_run_that_cannot_be_read_for_its_curves_keeps_nobody_from_the_others(t
     library = Library([Place(str(tmp_path))], Config(), 1 << 30)
     with pytest.raises(OSError, match="nothing of run 'a' can be read"):
         library.columns("a")
-    assert library.columns("b").run.tags
-    library.finish()
+    assert [columns.name for columns in library.readable(["a", "b"])] == ["b"]
+    library.settled()
     assert "nobody has thought of this" in report(library, "a").failures[0].reason
+
+
+def test_what_cannot_be_read_is_told_also_of_a_run_that_was_read_for_its_curves_first(tmp_path, monkeypatch):
+    log_run(tmp_path / "a", steps=20)
+    log_run(tmp_path / "b", steps=20)
+    (broken,) = (tmp_path / "b").glob("*tfevents*")
+    (tmp_path / "a" / f"{broken.name}.x").symlink_to(tmp_path / "nowhere")
+    judged, library = library_of(tmp_path / "a"), Library([Place(str(tmp_path / "a"))], Config(), 1 << 30)
+    monkeypatch.setattr(library, "_wanted", {".": False})
+    library.start()
+    assert library.settled(TIMEOUT)
+    (expected,), (book,) = judged.since(-1)[0], library.since(-1)[0]
+    assert expected.report.failures
+    assert book.report.failures == expected.report.failures
+
+
+def test_a_validation_is_compared_with_its_training(tmp_path):
+    with SummaryWriter(tmp_path / "train") as training, SummaryWriter(tmp_path / "validation") as validation:
+        for epoch in range(40):
+            training.add_scalar("epoch_loss", 2.0 * 0.9**epoch, epoch)
+            validation.add_scalar("epoch_loss", 1.0 + 0.002 * (epoch - 10) ** 2, epoch)
+    assert "GL305" in {finding.code for run in audit(tmp_path).runs for finding in run.findings}
+    library = library_of(tmp_path)
+    assert "GL305" in codes(library, "validation")
+    with SummaryWriter(tmp_path / "train") as training:
+        training.add_scalar("epoch_loss", 0.0, 40)
+    assert soon(lambda: report(library, "train").points == 41)
+    assert report(library, "validation").points == 40
+
+
+def test_a_run_that_was_let_go_is_read_again_without_another_audit(tmp_path):
+    log_run(tmp_path / "a", steps=20)
+    library = library_of(tmp_path)
+    library._task = None
+    (book,) = library.since(-1)[0]
+    version, verdict = book.version, book.report
+    book.let_go()
+    assert library.book("a").columns is not None
+    assert (book.version, book.report) == (version, verdict)
