@@ -141,6 +141,7 @@ class Book:
         self.used: float = 0.0
         self._read: tuple[StoredFile, ...] | None = None  # the files of the last reading
         self._failures: tuple[Failure, ...] = ()  # of them
+        self._is_described: bool = True
         self._growing: GrowingRun | None = None
         self._of_job: tuple[Finding, ...] = ()
 
@@ -179,7 +180,10 @@ class Book:
         return run, self._failures
 
     def describe(self) -> None:
-        """Work out what the table says of the run, which may take as long as to read it."""
+        """Work out what the table says of the run, once for the same points: it may take as long as to read them."""
+        if self._is_described:
+            return
+        self._is_described = True
         run = None if self.columns is None else self.columns.run
         self.ends = {} if run is None else ends_of(run)
         self.stated = _of_name(self.name) if run is None else stated(self.name, run)
@@ -196,7 +200,7 @@ class Book:
         return read_readable(self.name, files)
 
     def _take(self, run: Run | None, config: Config) -> None:
-        before = self.tags, self.media
+        before, self._is_described = (self.tags, self.media), False
         self.columns = columns = None if run is None else Columns(self.name, run, config)
         self.extent = None if columns is None else columns.extent
         scalars = {} if run is None else {tag: series for tag, series in run.scalars.items() if len(series)}

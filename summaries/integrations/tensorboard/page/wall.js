@@ -256,7 +256,7 @@ export class Wall {
     const { state, ledger } = this;
     const [tags, runs] = [matching(state.tags), matching(state.runs)];
     this.runs = ledger.runs.filter((row) => (row.steps || !row.reading) && runs.test(row.name));
-    this.grown = `${ledger.restarts} ${Math.max(0, ...this.runs.map(({ grown }) => grown ?? 0))}`;
+    this.grown = `${ledger.restarts} ${this.runs.reduce((last, { grown }) => Math.max(last, grown ?? 0), 0)}`;
     this.regroup();
     const found = this.tags.filter(([tag]) => tags.test(tag)).map(([tag]) => tag);
     const some = `${whole(found.length)} of ${counted(this.tags.length, "tag")}`;

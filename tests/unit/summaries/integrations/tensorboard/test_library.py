@@ -9,6 +9,7 @@ from browser.plugin_runs import LAYERS, STEPS, TIMEOUT, library_of, log_run, log
 
 from summaries import SummaryWriter, audit
 from summaries.auditing.config import Config
+from summaries.integrations.tensorboard import books
 from summaries.integrations.tensorboard.books import Book
 from summaries.integrations.tensorboard.library import Library
 from summaries.integrations.tensorboard.places import Place
@@ -267,14 +268,17 @@ def test_what_cannot_be_read_is_told_also_of_a_run_that_was_read_for_its_curves_
     assert book.report.failures == expected.report.failures
 
 
-def test_a_validation_is_compared_with_its_training(tmp_path):
+def test_a_validation_is_compared_with_its_training(tmp_path, monkeypatch):
     with SummaryWriter(tmp_path / "train") as training, SummaryWriter(tmp_path / "validation") as validation:
         for epoch in range(40):
             training.add_scalar("epoch_loss", 2.0 * 0.9**epoch, epoch)
             validation.add_scalar("epoch_loss", 1.0 + 0.002 * (epoch - 10) ** 2, epoch)
     assert "GL305" in {finding.code for run in audit(tmp_path).runs for finding in run.findings}
+    described = []
+    monkeypatch.setattr(books, "stated", lambda name, _: described.append(name) or {})
     library = library_of(tmp_path)
     assert "GL305" in codes(library, "validation")
+    assert sorted(described) == ["train", "validation"]
     with SummaryWriter(tmp_path / "train") as training:
         training.add_scalar("epoch_loss", 0.0, 40)
     assert soon(lambda: report(library, "train").points == 41)
