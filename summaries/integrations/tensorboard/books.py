@@ -183,10 +183,10 @@ class Book:
         """Work out what the table says of the run, once for the same points: it may take as long as to read them."""
         if self._is_described:
             return
-        self._is_described = True
         run = None if self.columns is None else self.columns.run
         self.ends = {} if run is None else ends_of(run)
         self.stated = _of_name(self.name) if run is None else stated(self.name, run)
+        self._is_described = True
 
     def _run(self, files: tuple[StoredFile, ...]) -> tuple[Run | None, tuple[Failure, ...]]:
         if self._read not in {None, files} and files:
