@@ -152,10 +152,11 @@ def install() -> None:
     pip = [sys.executable, "-m", "pip"] if importlib.util.find_spec("pip") else ["uv", "pip"]
     TOOLS.parent.mkdir(exist_ok=True)
     (TOOLS.parent / ".gitignore").write_text("*\n")
-    with tempfile.TemporaryDirectory(dir=TOOLS.parent) as unpacked:
+    with tempfile.TemporaryDirectory(dir=TOOLS.parent) as beside:
+        unpacked = Path(beside, "tools")  # a directory that pip makes: only its owner may enter a temporary one
         wheel = ["--no-deps", "--only-binary=:all:", f"--target={unpacked}", f"grpcio-tools=={GRPCIO_TOOLS}"]
         run([*pip, "install", "--quiet", *wheel])
-        Path(unpacked).rename(TOOLS)
+        unpacked.rename(TOOLS)
 
 
 def run(command: list[str], env: dict[str, str] | None = None) -> None:
