@@ -234,8 +234,9 @@ class ScalarColumns:
         count = self._tables[at + COUNT]
         size = int(least * (max(times, _LEAST_GROWTH) if count else times))
         columns = Block(np.empty(size, np.int64), np.empty(size), np.empty(size))
-        for column, old in zip(columns, before, strict=True):
-            column[:count] = old[:count]
+        if count:
+            for column, old in zip(columns, before, strict=True):
+                column[:count] = old[:count]
         places = [address(column) for column in columns]
         self._columns[tag] = columns  # and the table at once: an interrupt between would leave it to freed memory
         self._tables[at + STEPS], self._tables[at + WALL_TIMES], self._tables[at + NUMBERS] = places

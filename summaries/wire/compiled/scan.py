@@ -2,8 +2,8 @@
 
 Strategy: one pass over the bytes: frame, both checksums, the Event, its Summary, each Value's tag, the rows. It
 handles only whole records in the form that every writer uses, with tags that it already knows. Before any other record
-it stops and returns the reason; the caller has that record read by the plain parser and protobuf, and restarts the
-scanner after it. So the scanner never decides anything differently from protobuf.
+it stops and returns the reason; the caller takes a scalar's new tag, or has that record read by the plain parser and
+protobuf, and restarts the scanner. So the scanner never decides anything differently from protobuf.
 
 Needs numba, and is imported only to build.
 
@@ -31,7 +31,7 @@ from summaries.wire.compiled.primitives import (
     store_i64,
     varint,
 )
-from summaries.wire.compiled.state import ARGUMENTS, FULL, MORE, ODD, UNUSUAL
+from summaries.wire.compiled.state import ARGUMENTS, FULL, MORE, NEW, ODD, UNUSUAL
 
 __all__ = ["EXPORTS", "LEVELS", "frames", "scan", "scatter"]
 
@@ -271,7 +271,8 @@ def scan(words: Any) -> Any:
             scratch: a Scratch.
 
     Returns:
-        MORE, ODD, UNUSUAL or FULL; the cursor is then at the record concerned.
+        MORE, ODD, UNUSUAL, FULL or NEW; the cursor is then at the record concerned. After NEW, scratch.at[:2] tells where
+        the tag lies.
     """
     end, base, count, buffer, cursor, length_crcs, tags, events, values, scratch = _scan_arguments(words)
     _enter(count, tags)
@@ -290,6 +291,9 @@ def scan(words: Any) -> Any:
         if tag_at > 0:
             wall_time = load_f64(buffer, start + 1)
             tag = _tag_number(buffer, tag_at, stop - 5, cursor[3], tags)
+            if tag < 0 and np.isfinite(wall_time):
+                scratch.at[0], scratch.at[1] = tag_at, stop - 5
+                return NEW
         if tag >= 0 and np.isfinite(wall_time):
             value = np.float64(load_f32(buffer, stop - 4))
             _set_value(values[first], value, step, wall_time, cursor[1], tag, 0, layout.KIND_SCALAR, False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from summaries.native.calls import Call
 from summaries.native.library import function
-from summaries.wire.compiled.state import Scratch, TagTable
+from summaries.wire.compiled.state import NEW, UNUSUAL, Scratch, TagTable
 from summaries.wire.resync import short_length_crcs
 
 if TYPE_CHECKING:
@@ -49,7 +49,16 @@ class Scanner:
         )
 
     def scan(self, buffer: NDArray[np.uint8], end: int, base: int, rows: Rows) -> int:
-        """Continue in buffer[:end] from the rows' cursor; arguments and result as in `scan.scan`."""
+        """Continue in buffer[:end] from the rows' cursor; arguments and result as in `scan.scan`, but no tag is new."""
+        while (status := self._scan(buffer, end, base, rows)) == NEW:
+            start, stop = self._scratch.at[:2].tolist()
+            try:
+                self._tags.number(buffer[start:stop].tobytes().decode())
+            except UnicodeDecodeError:
+                return UNUSUAL
+        return status
+
+    def _scan(self, buffer: NDArray[np.uint8], end: int, base: int, rows: Rows) -> int:
         if self._count < len(self._tags.names) or self._tags.described:
             self._take_tags()
         arrays = (buffer, rows.cursor, self._table, rows.events, rows.values)

@@ -9,10 +9,11 @@ import numpy as np
 from summaries.native.calls import INTEGER, Array
 from summaries.wire.layout import EVENT, VALUE
 
-__all__ = ["ARGUMENTS", "FULL", "MORE", "ODD", "UNUSUAL", "Scratch", "TagTable"]
+__all__ = ["ARGUMENTS", "FULL", "MORE", "NEW", "ODD", "UNUSUAL", "Scratch", "TagTable"]
 
-MORE, ODD, UNUSUAL, FULL = range(4)
-"""Why the scanner stopped: the bytes end inside a record · no sound record · a record for protobuf · no room."""
+MORE, ODD, UNUSUAL, FULL, NEW = range(5)
+"""Why the scanner stopped: the bytes end inside a record · no sound record · a record for protobuf · no room · a tag that
+it does not know, of one scalar."""
 
 
 class TagTable(NamedTuple):

@@ -116,6 +116,22 @@ def test_the_scanner_knows_a_tag_by_all_its_bytes():
     assert rows.cursor.tolist()[:3] == [len(data), len(numbers), len(numbers)]
 
 
+def test_a_scalar_with_a_new_tag_needs_no_protobuf():
+    wanted = Tags(lambda name: name != "unwanted")
+    rows = Rows(wanted, np.zeros(0, EVENT), np.zeros(100, VALUE))
+    names = ["loss", "unwanted", "größe", "unwanted", "loss", ""]
+    data = b"".join(encode_scalar(name, step, 1.0, 2.0) for step, name in enumerate(names))
+    assert Scanner(wanted).scan(np.frombuffer(data, np.uint8), len(data), 0, rows) == MORE
+    assert wanted.names == ["loss", "unwanted", "größe", ""]
+    assert rows.cursor.tolist()[:3] == [len(data), 6, 4]
+    assert rows.values[["step", "tag"]][:4].tolist() == [(0, 0), (2, 2), (4, 0), (5, 3)]
+
+
+def test_a_new_tag_that_is_no_text_is_left_to_protobuf():
+    data = frame(encode_scalar("tag?", 1, 1.0, 2.0)[12:-4].replace(b"tag?", b"tag\xff"))
+    assert scanned(data) == (UNUSUAL, 0)
+
+
 # For one level of the processor, which all have, and in one part: the checks are in what is compiled for every level.
 BUILD = """
 import sys
