@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -117,9 +116,8 @@ class Collector:
     def _read_from(self, file: StoredFile, start: int) -> None:
         faults: list[Fault] = []
         try:
-            # Whatever happens, the reader ends first: another thread may still read the file for it.
-            with file.open(start) as opened, closing(self._reader.read_from(opened, start, self.records[-1])) as items:
-                for item in items:
+            with file.open(start) as opened:
+                for item in self._reader.read_from(opened, start, self.records[-1]):
                     if isinstance(item, Fault):
                         faults.append(item)
                     else:

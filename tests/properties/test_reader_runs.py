@@ -109,13 +109,20 @@ def test_compiled_equals_plain_on_damaged_files(tmp_path_factory, file):
 
 @needs_compiled
 @settings(deadline=None)
-@given(damaged_files(), st.integers(0, 2), st.sampled_from([100, 300, 1000]), st.sampled_from([0, 16, 60, 90]))
-def test_buffers_of_any_size_with_another_thread_that_reads_ahead(tmp_path_factory, file, helpers, buffer, rest):
+@given(
+    damaged_files(),
+    st.integers(0, 2),
+    st.sampled_from([100, 300, 1000]),
+    st.sampled_from([1, 16, 64]),
+    st.sampled_from([5, 70, 1000]),
+)
+def test_buffers_pages_and_reads_of_any_size(tmp_path_factory, file, helpers, buffer, page, read):
     _, data, _, cut = file
     directory = written(tmp_path_factory.mktemp("run"), [data[:cut]])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "_BUFFER_BYTES", buffer)
-        patch.setattr(reader, "_MOST_REST", rest)
+        patch.setattr(reader, "_PAGE_BYTES", page)
+        patch.setattr(reader, "_READ_BYTES", read)
         patch.setattr(reader, "_threads", threading.local())  # the buffer that this thread has kept is larger
         patch.setattr(reader, "helpers", lambda: helpers)
         compiled = read_run(directory, engine="compiled")

@@ -271,8 +271,8 @@ def scan(words: Any) -> Any:
             scratch: a Scratch.
 
     Returns:
-        MORE, ODD, UNUSUAL, FULL or NEW; the cursor is then at the record concerned. After NEW, scratch.at[:2] tells where
-        the tag lies.
+        MORE, ODD, UNUSUAL, FULL or NEW; the cursor is then at the record concerned. After NEW, scratch.at[:2] tells
+        where the tag lies.
     """
     end, base, count, buffer, cursor, length_crcs, tags, events, values, scratch = _scan_arguments(words)
     _enter(count, tags)

@@ -12,8 +12,8 @@ from summaries.wire.layout import EVENT, VALUE
 __all__ = ["ARGUMENTS", "FULL", "MORE", "NEW", "ODD", "UNUSUAL", "Scratch", "TagTable"]
 
 MORE, ODD, UNUSUAL, FULL, NEW = range(5)
-"""Why the scanner stopped: the bytes end inside a record · no sound record · a record for protobuf · no room · a tag that
-it does not know, of one scalar."""
+"""Why the scanner stopped: the bytes end inside a record · no sound record · a record for protobuf · no room · a scalar
+with a tag that it does not know."""
 
 
 class TagTable(NamedTuple):

@@ -1,16 +1,18 @@
 """What one run's reader takes by the scanner, what it parses, and where the two change."""
 
 import functools
+import mmap
 import os
-import threading
 import time
 from contextlib import closing
 
+import numpy as np
 import pytest
 from engines import ENGINES, needs_compiled, read_run, using
 
 from summaries import Event, Fault, SessionLog, Summary
 from summaries.execution.sharing import Job
+from summaries.native.calls import address
 from summaries.reading import columns, reader
 from summaries.reading.collector import Collector
 from summaries.storage.local import LOCAL, LocalFile
@@ -109,71 +111,52 @@ def test_the_scanner_goes_on_when_no_fault_has_come_for_a_while(tmp_path, monkey
 
 
 class Watched(LocalFile):
-    """A file that notes which threads read it, and fails from an offset on."""
+    """A file that notes how much further into a page its parts lay than they are to lie; it fails from an offset on."""
 
-    def __init__(self, path, threads, fails_from):
+    def __init__(self, path, fails_from=1 << 30):
         super().__init__(path)
-        self.threads, self.fails_from = threads, fails_from
+        self.shifts, self.fails_from = [], fails_from
 
     def read_into(self, start, buffer):
-        self.threads.append(threading.current_thread().name)
         if start >= self.fails_from:
             raise OSError(5, "Input/output error")
+        self.shifts.append((start - address(np.frombuffer(buffer, np.uint8))) % mmap.PAGESIZE)
         return super().read_into(start, buffer)
 
 
-@needs_compiled
-@pytest.mark.parametrize("large", [False, True])
-def test_another_thread_reads_ahead_unless_most_would_be_read_twice(tmp_path, monkeypatch, large):
-    monkeypatch.setattr(reader, "helpers", lambda: 1)
-    monkeypatch.setattr(Job, "results", _waiting(Job.results))  # else this thread may be quicker
-    path, threads = tmp_path / "a.tfevents", []
-    records = 40 * [image_record(300_000)] if large else losses(200_000)
-    path.write_bytes(b"".join(records))
-    with using("compiled"), Watched(path, threads, 1 << 30) as opened:
-        found = list(reader.reader(events=False).read_from(opened))
-    assert sum(index.records for index in found) == len(records)
-    assert threads.count("gradledger-helper") == (1 if large else path.stat().st_size // BUFFER_BYTES)
-
-
-def long_file(tmp_path, monkeypatch):
-    """A file of several buffers, which another thread may read ahead."""
-    monkeypatch.setattr(reader, "helpers", lambda: 1)
+def long_file(tmp_path):
+    """A file of several buffers."""
     path = tmp_path / "a.tfevents"
     path.write_bytes(b"".join(losses(200_000)))
     return path
 
 
-def _waiting(results):
-    def wait(job):
-        while job._waiting:
-            time.sleep(0.001)
-        return results(job)
-
-    return wait
+@needs_compiled
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("start", [False, True])
+def test_what_is_read_lies_in_its_page_as_in_the_file(tmp_path, large, start):
+    """Else a processor may copy it five times as slowly."""
+    path = tmp_path / "a.tfevents"
+    records = 40 * [image_record(300_001)] if large else losses(200_000)
+    path.write_bytes(b"".join(records))
+    first = len(records[0]) if start else 0
+    with using("compiled"), Watched(path) as opened:
+        found = list(reader.reader(events=False).read_from(opened, first))
+    assert sum(index.records for index in found) == len(records) - start
+    assert len(opened.shifts) > path.stat().st_size / BUFFER_BYTES
+    assert set(opened.shifts) == {0}
 
 
 @needs_compiled
-def test_an_error_of_the_thread_that_reads_ahead_is_raised_after_what_was_read(tmp_path, monkeypatch):
-    path = long_file(tmp_path, monkeypatch)
+def test_an_error_amid_a_file_is_raised_after_what_was_read(tmp_path):
+    path = long_file(tmp_path)
     found = []
-    with using("compiled"), Watched(path, [], 2 * BUFFER_BYTES) as opened:
+    with using("compiled"), Watched(path, 2 * BUFFER_BYTES) as opened:
         items = reader.reader(events=False).read_from(opened)
         with pytest.raises(OSError, match="Input/output error"):
             found.extend(items)
     assert sum(index.records for index in found) > BUFFER_BYTES // len(scalar("loss", 1))
     assert len(read_run(path).scalars["loss"]) == 200_000  # with the same memory
-
-
-@needs_compiled
-def test_a_reader_that_is_left_early_has_no_other_thread_at_work(tmp_path, monkeypatch):
-    path = long_file(tmp_path, monkeypatch)
-    jobs = []
-    monkeypatch.setattr(Job, "begin", lambda self, threads, begin=Job.begin: jobs.append(self) or begin(self, threads))
-    with using("compiled"), LocalFile(path) as opened, closing(reader.reader(events=False).read_from(opened)) as items:
-        next(items)
-    assert jobs
-    assert all(not job._waiting and len(job._ended) == len(job._helpers) for job in jobs)
 
 
 class Growing(LocalFile):
@@ -213,8 +196,8 @@ def test_a_file_that_grows_in_the_middle_of_a_record_has_nothing_but_a_tail(tmp_
 
 @needs_compiled
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_child_that_was_forked_amid_a_read_says_so_and_does_not_hang(tmp_path, monkeypatch):
-    path = long_file(tmp_path, monkeypatch)
+def test_a_child_that_was_forked_amid_a_read_says_so_and_does_not_hang(tmp_path):
+    path = long_file(tmp_path)
     with using("compiled"), LocalFile(path) as opened, closing(reader.reader(events=False).read_from(opened)) as items:
         next(items)
         job = Job(time.sleep, [0.5])
