@@ -180,7 +180,7 @@ class Telemetry:
         """The template for these tags, and for the measured values of the variables with these names."""
         seen = {name: ~np.isnan(values) for name, values in measured.seen.items()}
         # Weights that are 0 have no ratio, as biases before their first step: a NaN would look like a fault.
-        has_ratio = measured.values[_WEIGHT_NORM, : len(names)] != 0
+        has_ratio = measured.values[_WEIGHT_NORM, : len(names) if measured.measured[_RATIO] else 0] != 0
         key = (
             tags,
             names,
