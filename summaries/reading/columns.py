@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections import defaultdict
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -104,10 +105,11 @@ class ScalarColumns:
 
     def __init__(self) -> None:
         self.marks: int = 0
-        self._epochs: list[Epochs] = []
+        self._epochs: defaultdict[int, Epochs] = defaultdict(Epochs)  # of tags with points
         self._columns: list[Block] = []  # by tag, with room for more points
         self._tables = array("q")  # a row of words for each tag: `layout.COUNT` and those after it
         self._is_compiled = is_available()
+        self._is_behind = False  # whether epochs lack points
         self._adding: Job[NDArray[np.void], None] | None = None
 
     def mark(self) -> int:
@@ -163,6 +165,8 @@ class ScalarColumns:
         columns = self._columns[tag]
         columns.step[count], columns.wall_time[count], columns.value[count] = step, wall_time, value
         tables[at + COUNT] = count + 1
+        tables[at + SETTLED] += 1  # others of this tag and epoch may not be counted yet
+        self._epochs[tag].add(self.marks, 1)
 
     def columns(self, *, copy: bool = False) -> list[Block]:
         """Each tag's points so far, by tag number; the list ends with the last tag that has points.
@@ -180,12 +184,10 @@ class ScalarColumns:
     def epochs(self, tag: int) -> Epochs:
         """How a tag's points are distributed over the epochs."""
         self.wait()
-        if tag >= len(self._epochs):
-            return Epochs()
-        at = tag * _WORDS
-        if new := self._tables[at + COUNT] - self._tables[at + SETTLED]:  # not all tags: each is asked for
+        tables, at = self._tables, tag * _WORDS
+        if at < len(tables) and (new := tables[at + COUNT] - tables[at + SETTLED]):  # not all tags: each is asked for
             self._epochs[tag].add(self.marks, new)
-            self._tables[at + SETTLED] = self._tables[at + COUNT]
+            tables[at + SETTLED] = tables[at + COUNT]
         return self._epochs[tag]
 
     def _table(self) -> NDArray[np.int64]:
@@ -196,23 +198,22 @@ class ScalarColumns:
         """Begin the columns of tags that are new."""
         new = tags - len(self._columns)
         if new > 0:
-            self._tables.frombytes(
-                bytes(8 * _WORDS * new)
-            )  # first: an interrupt may leave it too long, never too short
-            self._epochs += [Epochs() for _ in range(new)]
+            # First the table: an interrupt may leave it too long, never too short.
+            self._tables.frombytes(bytes(8 * _WORDS * new))
             self._columns += [_NO_POINTS] * new
 
     def _settle(self) -> None:
         """Count the points since the last mark into the epoch that has ended, or goes on."""
         self.wait()
-        if self._tables:
+        if self._is_behind:
             table = self._table()
             for tag in np.flatnonzero(table[:, COUNT] != table[:, SETTLED]).tolist():
                 self._epochs[tag].add(self.marks, int(table[tag, COUNT] - table[tag, SETTLED]))
             table[:, SETTLED] = table[:, COUNT]
+            self._is_behind = False
 
     def _scatter(self, values: NDArray[np.void], growth: float) -> None:
-        start = 0
+        start, self._is_behind = 0, True
         if not any(self._tables[ROOM::_WORDS]):  # at first: most runs have no more than this
             self._make_room(values, growth)
         while (start := scatter(values, start, self._table())) < len(values):

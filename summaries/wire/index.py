@@ -224,6 +224,7 @@ class Rows:
         step, wall_time, values, tags = event.step, event.wall_time, event.summary.value, self.tags
         kinds, with_events = layout.KINDS, len(self.events) > 0
         spans: list[tuple[int, int]] = []
+        places = 0
         for i, value in enumerate(values):
             tag = tags.number(value.tag)
             described = value.HasField("metadata")
@@ -245,11 +246,12 @@ class Rows:
                 spans = spans or value_spans(data, len(values))
                 start, length = spans[i]
                 number = float(offset + HEADER_BYTES + start)
-                self.cursor[4] += 1
+                places += 1
             if at == len(self.values):
                 self.values = np.concatenate((self.values, np.zeros_like(self.values)))
             self.values[at] = number, step, wall_time, own, tag, length, kind, described
             at += 1
+        self.cursor[4] += places
         return at
 
 
