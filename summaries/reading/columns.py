@@ -161,7 +161,9 @@ class ScalarColumns:
         tables, at = self._tables, tag * _WORDS
         count = tables[at + COUNT]
         if count == tables[at + ROOM]:
-            self._grow(tag, count + 1)
+            if count == len(self._columns[tag].step):
+                self._lengthen(tag, count + 1)
+            tables[at + ROOM] += 1  # this one: where the columns are is not asked before compiled code finds them full
         columns = self._columns[tag]
         columns.step[count], columns.wall_time[count], columns.value[count] = step, wall_time, value
         tables[at + COUNT] = count + 1
@@ -230,18 +232,23 @@ class ScalarColumns:
                 self._grow(tag, count + new, 1.0 if is_all else _SLACK * min(growth, _MOST_GROWTH))
 
     def _grow(self, tag: int, least: int, times: float = 1.0) -> None:
-        """Give a tag longer columns."""
-        at, before = tag * _WORDS, self._columns[tag]
-        count = self._tables[at + COUNT]
+        """Give a tag longer columns, and tell compiled code where they are."""
+        columns = self._lengthen(tag, least, times)
+        at = tag * _WORDS
+        self._tables[at + STEPS], self._tables[at + WALL_TIMES], self._tables[at + NUMBERS] = map(address, columns)
+        self._tables[at + ROOM] = len(columns.step)
+
+    def _lengthen(self, tag: int, least: int, times: float = 1.0) -> Block:
+        """Give a tag longer columns, in which compiled code has no room yet."""
+        tables, at, before = self._tables, tag * _WORDS, self._columns[tag]
+        count = tables[at + ROOM] = tables[at + COUNT]  # an interrupt may leave it to the memory of those before
         size = int(least * (max(times, _LEAST_GROWTH) if count else times))
         columns = Block(np.empty(size, np.int64), np.empty(size), np.empty(size))
         if count:
             for column, old in zip(columns, before, strict=True):
                 column[:count] = old[:count]
-        places = [address(column) for column in columns]
-        self._columns[tag] = columns  # and the table at once: an interrupt between would leave it to freed memory
-        self._tables[at + STEPS], self._tables[at + WALL_TIMES], self._tables[at + NUMBERS] = places
-        self._tables[at + ROOM] = size
+        self._columns[tag] = columns
+        return columns
 
 
 def _first(block: Block, length: int, copy: bool) -> Block:
