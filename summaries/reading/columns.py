@@ -105,7 +105,7 @@ class ScalarColumns:
 
     def __init__(self) -> None:
         self.marks: int = 0
-        self._epochs: defaultdict[int, Epochs] = defaultdict(Epochs)  # of tags with points
+        self._epochs: defaultdict[int, Epochs] = defaultdict(Epochs)  # by tag
         self._columns: list[Block] = []  # by tag, with room for more points
         self._tables = array("q")  # a row of words for each tag: `layout.COUNT` and those after it
         self._is_compiled = is_available()
@@ -159,16 +159,14 @@ class ScalarColumns:
         self.wait()
         self._know(tag + 1)
         tables, at = self._tables, tag * _WORDS
-        count = tables[at + COUNT]
-        if count == tables[at + ROOM]:
-            if count == len(self._columns[tag].step):
-                self._lengthen(tag, count + 1)
-            tables[at + ROOM] += 1  # this one: where the columns are is not asked before compiled code finds them full
+        count, room, settled = tables[at : at + 3]
         columns = self._columns[tag]
+        if count == len(columns.step):
+            columns = self._lengthen(tag, count + 1)
         columns.step[count], columns.wall_time[count], columns.value[count] = step, wall_time, value
-        tables[at + COUNT] = count + 1
-        tables[at + SETTLED] += 1  # others of this tag and epoch may not be counted yet
-        self._epochs[tag].add(self.marks, 1)
+        # At once: an interrupt between would leave compiled code room where it was not told of the columns.
+        tables[at : at + 3] = array("q", (count + 1, max(room, count + 1), settled + 1))
+        self._epochs[tag].add(self.marks, 1)  # others of this epoch may not be counted yet
 
     def columns(self, *, copy: bool = False) -> list[Block]:
         """Each tag's points so far, by tag number; the list ends with the last tag that has points.

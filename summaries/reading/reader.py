@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reader", "reader"]
 
-_BUFFER_BYTES = 2 << 20  # a longer record is read plainly
+_BUFFER_BYTES = 2 << 20  # what does not fit in is read plainly
 _READ_BYTES = 1 << 20  # after each read, a thread waits for the interpreter's lock if others read, too
 _PAGE_BYTES = 1 << 12
 _STRETCH_BYTES = 1 << 16  # the most that is given to the plain parser or to protobuf at once
@@ -158,7 +158,7 @@ class ScannedReader(Reader):
     def _read(self, opened: ReadableFile, start: int, number: int, space: _Workspace) -> Iterator[Index | Fault]:
         rows = self._rows
         cursor = rows.cursor
-        window = _Window(opened, space.buffer)
+        window = _Window(opened, space)
         cursor[0] = window.move(start)
         while window.end:
             status = self._scanner.scan(window.buffer, window.end, window.base, rows)
@@ -257,28 +257,30 @@ class _Workspace:
         self.values = np.zeros(CAPACITY, VALUE)
         # Tools rewrite a stretch by many calls of NumPy: they want fewer and larger ones.
         self.buffer = _pages(2 * _BUFFER_BYTES if events else _BUFFER_BYTES)
+        self.read_bytes = len(self.buffer) if events else _READ_BYTES
 
 
 class _Window:
     """The part of a file that lies in a buffer, page by page.
 
-    What is read lies as far into a page as in the file. 16 bytes further, where a large new array begins, it would be
-    copied five times as slowly: by that part of an address, processors tell whether they read what was just written.
+    What is read lies as far into a page as it does in the file. A large new array begins 16 bytes into one; copied to
+    there, a file takes five times as long: processors look only at an address's place in its page to tell whether they
+    read what was just written.
 
     Attributes:
-        buffer: the buffer, from the start of a page.
+        buffer: the buffer, from the start of a page. What lies before the cursor may be anything.
         end: where what was read ends in it; 0 after the file's last byte.
         base: the offset of its first byte in the file.
     """
 
-    def __init__(self, opened: ReadableFile, buffer: NDArray[np.uint8]) -> None:
-        self.buffer: NDArray[np.uint8] = buffer
+    def __init__(self, opened: ReadableFile, space: _Workspace) -> None:
+        self.buffer: NDArray[np.uint8] = space.buffer
         self.end = self.base = 0
-        self._opened = opened
+        self._opened, self._read_bytes = opened, space.read_bytes
 
     @property
     def bytes(self) -> NDArray[np.uint8]:
-        """What was read."""
+        """The buffer, to the end of what was read."""
         return self.buffer[: self.end]
 
     def move(self, at: int) -> int:
@@ -299,7 +301,7 @@ class _Window:
         start, rest, at = (self.base + pos) % _PAGE_BYTES, self.end - pos, self.base + self.end
         stop = start + rest
         self.buffer[start:stop] = self.buffer[pos : self.end]
-        got = self._opened.read_into(at, self.buffer.data[stop : stop + _READ_BYTES])
+        got = self._opened.read_into(at, self.buffer.data[stop : stop + self._read_bytes])
         self.base, self.end = self.base + pos - start, stop + got if rest + got else 0
         return got > 0, start
 

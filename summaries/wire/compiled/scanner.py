@@ -49,7 +49,7 @@ class Scanner:
         )
 
     def scan(self, buffer: NDArray[np.uint8], end: int, base: int, rows: Rows) -> int:
-        """Continue in buffer[:end] from the rows' cursor; arguments and result as in `scan.scan`, but no tag is new."""
+        """Continue in buffer[:end] from the rows' cursor; as `scan.scan`, but it takes new tags itself."""
         while (status := self._scan(buffer, end, base, rows)) == NEW:
             start, stop = self._scratch.at[:2].tolist()
             try:

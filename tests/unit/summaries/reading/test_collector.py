@@ -1,7 +1,6 @@
 """What one run's reader takes by the scanner, what it parses, and where the two change."""
 
 import functools
-import mmap
 import os
 import time
 from contextlib import closing
@@ -120,7 +119,7 @@ class Watched(LocalFile):
     def read_into(self, start, buffer):
         if start >= self.fails_from:
             raise OSError(5, "Input/output error")
-        self.shifts.append((start - address(np.frombuffer(buffer, np.uint8))) % mmap.PAGESIZE)
+        self.shifts.append((start - address(np.frombuffer(buffer, np.uint8))) % reader._PAGE_BYTES)
         return super().read_into(start, buffer)
 
 

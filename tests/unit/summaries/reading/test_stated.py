@@ -152,10 +152,8 @@ def test_what_a_yaml_library_writes_is_read_back_or_left_out(tree):
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
     want = dict(flat(tree))
     found = parsed(yaml.safe_dump(tree))
-    for (
-        name,
-        value,
-    ) in want.items():  # the library takes 1e-3 and -.0 for text, but writes them as a person would a number
+    # The library takes 1e-3 and -.0 for text, but writes them as a person would write a number.
+    for name, value in want.items():
         if isinstance(value, str) and yaml.safe_dump(value)[0] not in "'\"" and is_number(value):
             want[name] = float(value)
     assert found.keys() <= {str(key) for key in want}
