@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    _Columns = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+
 __all__ = ["Epochs", "ScalarColumns"]
 
 _FEW_ROWS = 16  # so many are added one by one as fast
@@ -30,7 +32,7 @@ _FEW_POINTS = 64
 _LEAST_GROWTH = 1.5  # so that many points that are added one by one are not copied each time
 _MOST_GROWTH = 128  # what a file begins with may be all that it has of a tag
 _SLACK = 1.03  # tags do not come quite evenly
-_NO_POINTS = Block(np.empty(0, np.int64), np.empty(0), np.empty(0))
+_NO_POINTS = np.empty(0, np.int64), np.empty(0), np.empty(0)
 
 
 class Epochs:
@@ -106,7 +108,8 @@ class ScalarColumns:
     def __init__(self) -> None:
         self.marks: int = 0
         self._epochs: defaultdict[int, Epochs] = defaultdict(Epochs)  # by tag
-        self._columns: list[Block] = []  # by tag, with room for more points
+        # By tag, with room for more points. In plain tuples, which the garbage collector does not look at again.
+        self._columns: list[_Columns] = []
         self._tables = array("q")  # a row of words for each tag: `layout.COUNT` and those after it
         self._is_compiled = is_available()
         self._is_behind = False  # whether epochs lack points
@@ -160,10 +163,10 @@ class ScalarColumns:
         self._know(tag + 1)
         tables, at = self._tables, tag * _WORDS
         count, room, settled = tables[at : at + 3]
-        columns = self._columns[tag]
-        if count == len(columns.step):
-            columns = self._lengthen(tag, count + 1)
-        columns.step[count], columns.wall_time[count], columns.value[count] = step, wall_time, value
+        steps, wall_times, values = self._columns[tag]
+        if count == len(steps):
+            steps, wall_times, values = self._lengthen(tag, count + 1)
+        steps[count], wall_times[count], values[count] = step, wall_time, value
         # At once: an interrupt between would leave compiled code room where it was not told of the columns.
         tables[at : at + 3] = array("q", (count + 1, max(room, count + 1), settled + 1))
         self._epochs[tag].add(self.marks, 1)  # others of this epoch may not be counted yet
@@ -179,7 +182,7 @@ class ScalarColumns:
             counts.pop()
         if not copy:
             self._columns = []
-        return [_first(block, count, copy) for block, count in zip(columns, counts, strict=False)]
+        return [_first(own, count, copy) for own, count in zip(columns, counts, strict=False)]
 
     def epochs(self, tag: int) -> Epochs:
         """How a tag's points are distributed over the epochs."""
@@ -234,14 +237,14 @@ class ScalarColumns:
         columns = self._lengthen(tag, least, times)
         at = tag * _WORDS
         self._tables[at + STEPS], self._tables[at + WALL_TIMES], self._tables[at + NUMBERS] = map(address, columns)
-        self._tables[at + ROOM] = len(columns.step)
+        self._tables[at + ROOM] = len(columns[0])
 
-    def _lengthen(self, tag: int, least: int, times: float = 1.0) -> Block:
+    def _lengthen(self, tag: int, least: int, times: float = 1.0) -> _Columns:
         """Give a tag longer columns, in which compiled code has no room yet."""
         tables, at, before = self._tables, tag * _WORDS, self._columns[tag]
         count = tables[at + ROOM] = tables[at + COUNT]  # an interrupt may leave it to the memory of those before
         size = int(least * (max(times, _LEAST_GROWTH) if count else times))
-        columns = Block(np.empty(size, np.int64), np.empty(size), np.empty(size))
+        columns = np.empty(size, np.int64), np.empty(size), np.empty(size)
         if count:
             for column, old in zip(columns, before, strict=True):
                 column[:count] = old[:count]
@@ -249,11 +252,10 @@ class ScalarColumns:
         return columns
 
 
-def _first(block: Block, length: int, copy: bool) -> Block:
+def _first(columns: _Columns, length: int, copy: bool) -> Block:
     """The first points. A view of numbers is two objects, which takes more memory than a copy of a few."""
-    if length == len(block.step) and not copy:
-        return block
-    step, wall_time, value = block.step[:length], block.wall_time[:length], block.value[:length]
-    if copy or length <= _FEW_POINTS:
-        return Block(step.copy(), wall_time.copy(), value.copy())
-    return Block(step, wall_time, value)
+    steps, wall_times, values = columns
+    if length < len(steps):
+        steps, wall_times, values = steps[:length], wall_times[:length], values[:length]
+        copy = copy or length <= _FEW_POINTS
+    return Block(steps.copy(), wall_times.copy(), values.copy()) if copy else Block(steps, wall_times, values)

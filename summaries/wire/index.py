@@ -251,7 +251,8 @@ class Rows:
                 self.values = np.concatenate((self.values, np.zeros_like(self.values)))
             self.values[at] = number, step, wall_time, own, tag, length, kind, described
             at += 1
-        self.cursor[4] += places
+        if places:
+            self.cursor[4] += places
         return at
 
 
