@@ -242,7 +242,7 @@ class ScalarColumns:
     def _lengthen(self, tag: int, least: int, times: float = 1.0) -> _Columns:
         """Give a tag longer columns, in which compiled code has no room yet."""
         tables, at, before = self._tables, tag * _WORDS, self._columns[tag]
-        count = tables[at + ROOM] = tables[at + COUNT]  # an interrupt may leave it to the memory of those before
+        count = tables[at + ROOM] = tables[at + COUNT]  # until compiled code is told of the new ones
         size = int(least * (max(times, _LEAST_GROWTH) if count else times))
         columns = np.empty(size, np.int64), np.empty(size), np.empty(size)
         if count:
