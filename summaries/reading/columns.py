@@ -159,17 +159,19 @@ class ScalarColumns:
 
     def append(self, tag: int, step: int, wall_time: float, value: float) -> None:
         """Add one point."""
-        self.wait()
-        self._know(tag + 1)
+        if self._adding is not None:
+            self.wait()
+        if tag >= len(self._columns):
+            self._know(tag + 1)
         tables, at = self._tables, tag * _WORDS
-        count, room, settled = tables[at : at + 3]
+        count = tables[at + COUNT]
         steps, wall_times, values = self._columns[tag]
         if count == len(steps):
             steps, wall_times, values = self._lengthen(tag, count + 1)
         steps[count], wall_times[count], values[count] = step, wall_time, value
-        # At once: an interrupt between would leave compiled code room where it was not told of the columns.
-        tables[at : at + 3] = array("q", (count + 1, max(room, count + 1), settled + 1))
+        tables[at + COUNT] = count + 1  # beyond the room, perhaps: compiled code then asks for more
         self._epochs[tag].add(self.marks, 1)  # others of this epoch may not be counted yet
+        tables[at + SETTLED] += 1
 
     def columns(self, *, copy: bool = False) -> list[Block]:
         """Each tag's points so far, by tag number; the list ends with the last tag that has points.

@@ -40,6 +40,7 @@ _BUFFER_BYTES = 2 << 20  # what does not fit in is read plainly
 _READ_BYTES = 1 << 20  # after each read, a thread waits for the interpreter's lock if others read, too
 _PAGE_BYTES = 1 << 12
 _STRETCH_BYTES = 1 << 16  # the most that is given to the plain parser or to protobuf at once
+_FEW_BYTES = 1 << 7  # to call the scanner for so many takes as long as to have protobuf read them
 _CALM_BYTES = 1 << 10  # to read so much plainly takes about as long as to call the scanner once more
 _PASSED_SHARE = 8
 _NO_ROWS = np.empty(0, EVENT), np.empty(0, VALUE)
@@ -152,7 +153,7 @@ class ScannedReader(Reader):
     def __init__(self, tags: Tags, *, events: bool) -> None:
         super().__init__(tags, events=events)
         self._scanner = Scanner(tags)
-        self._unusual_stop = -1  # where the records that protobuf read last stop in the buffer
+        self._unusual_stop = -_FEW_BYTES  # where the records that protobuf read last stop in the file
         self._unusual_bytes = 0  # so many of them are read together
 
     def _read(self, opened: ReadableFile, start: int, number: int, space: _Workspace) -> Iterator[Index | Fault]:
@@ -191,7 +192,7 @@ class ScannedReader(Reader):
         self._scanner.forget()
 
     def _by_protobuf(self, buffer: NDArray[np.uint8], base: int, number: int) -> Generator[Index | Fault, None, int]:
-        """Have protobuf read the record at the cursor, which is whole; after another like it, also what follows.
+        """Have protobuf read the record at the cursor, which is whole; close to another like it, also what follows.
 
         Args:
             buffer: the bytes.
@@ -204,7 +205,8 @@ class ScannedReader(Reader):
         rows = self._rows
         pos = int(rows.cursor[0])
         size = HEADER_BYTES + int.from_bytes(buffer[pos : pos + 8].tobytes(), "little") + FOOTER_BYTES
-        self._unusual_bytes = min(2 * self._unusual_bytes + size, _STRETCH_BYTES) if pos == self._unusual_stop else 0
+        is_next = 0 <= base + pos - self._unusual_stop < _FEW_BYTES
+        self._unusual_bytes = min(2 * self._unusual_bytes + size, _STRETCH_BYTES) if is_next else 0
         data = buffer[pos : pos + max(size, self._unusual_bytes)].tobytes()
         one = [HEADER_BYTES], [size - FOOTER_BYTES]
         starts, stops = whole_records(data, 0, MAX_RECORD_BYTES) if len(data) > size else one
@@ -213,7 +215,7 @@ class ScannedReader(Reader):
             if rows.add(data[start:stop], at, base + at, number + int(rows.cursor[1])):
                 number += int(rows.cursor[1])
                 yield from self._settled(buffer, base)
-        self._unusual_stop = int(rows.cursor[0])
+        self._unusual_stop = base + int(rows.cursor[0])
         return number
 
     def _plainly(

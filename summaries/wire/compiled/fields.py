@@ -28,12 +28,39 @@ def _ascii(buffer: Any, start: Any, stop: Any) -> Any:
 
 
 @compiled
+def _utf8(buffer: Any, start: Any, stop: Any) -> Any:
+    """Whether buffer[start:stop] is text: no character longer than it need be, no half of a surrogate pair."""
+    if _ascii(buffer, start, stop):
+        return True
+    while start < stop:
+        character = load_u8(buffer, start)
+        start += 1
+        if character < 0x80:
+            continue
+        if character < 0xC2 or character > 0xF4:
+            return False
+        more = np.int64(1) + (character >= 0xE0) + (character >= 0xF0)
+        if stop - start < more:
+            return False
+        character &= 0x3F >> more
+        for _ in range(more):
+            byte = load_u8(buffer, start)
+            if byte & 0xC0 != 0x80:
+                return False
+            character = character << 6 | byte & 0x3F
+            start += 1
+        if character >> (5 * more + 1) == 0 or character > 0x10FFFF or 0xD800 <= character < 0xE000:
+            return False
+    return True
+
+
+@compiled
 def _packed(buffer: Any, start: Any, stop: Any, code: Any) -> Any:
     """Whether buffer[start:stop] is a valid length-delimited field of this code."""
     if code == schema.BYTES:
         return True
     if code == schema.STRING:
-        return _ascii(buffer, start, stop)
+        return _utf8(buffer, start, stop)
     if code == schema.PACKED64:
         return (stop - start) & 7 == 0
     if code == schema.PACKED32:
@@ -60,9 +87,15 @@ def _number(buffer: Any, offset: Any, stop: Any, wire: Any, code: Any) -> Any:
 
 
 @compiled
+def _short_varint(buffer: Any, offset: Any, stop: Any) -> Any:
+    """`varint` for keys and lengths: protobuf takes no more than 5 bytes for one."""
+    return varint(buffer, offset, min(stop, offset + 5))
+
+
+@compiled
 def span(buffer: Any, offset: Any, stop: Any) -> Any:
     """(start, stop) of a length-delimited field's bytes, whose length is at `offset`; (-1, -1) if invalid."""
-    length, start = varint(buffer, offset, stop)
+    length, start = _short_varint(buffer, offset, stop)
     if start < 0 or length > np.uint64(stop - start):
         return np.int64(-1), np.int64(-1)
     return start, start + np.int64(length)
@@ -80,7 +113,7 @@ def is_sound(buffer: Any, start: Any, stop: Any, message: Any, stack: Any) -> An
             if depth == 0:
                 return True
             depth -= 1
-        key, offset = varint(buffer, offset, ends[depth])
+        key, offset = _short_varint(buffer, offset, ends[depth])
         field = np.int64(key >> np.uint64(3))
         if offset < 0 or field < 1 or field >= _SCHEMA.shape[1]:
             return False
@@ -184,7 +217,7 @@ def value_fields(buffer: Any, start: Any, stop: Any, at: Any) -> Any:
             at[2], at[3] = first, last
         elif key == 0x4A and at[5] == 0:
             at[4], at[5] = first, last
-        elif key != 0x3A or not _ascii(buffer, first, last):  # node_name
+        elif key != 0x3A or not _utf8(buffer, first, last):  # node_name
             return np.int64(-1)
     return what
 

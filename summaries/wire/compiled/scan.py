@@ -363,7 +363,7 @@ def scatter(words: Any) -> Any:
         if row["kind"] == layout.KIND_SCALAR:
             table = tables[row["tag"]]
             count = table[layout.COUNT]
-            if count == table[layout.ROOM]:
+            if count >= table[layout.ROOM]:
                 return i
             at = 8 * count
             store_i64(table[layout.STEPS] + at, row["step"])

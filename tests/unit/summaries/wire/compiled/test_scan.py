@@ -6,7 +6,10 @@ import sys
 
 import numpy as np
 import pytest
+from google.protobuf.message import DecodeError
 from helpers import run_script
+from hypothesis import given
+from hypothesis import strategies as st
 
 from summaries import Event, Summary, read_run
 from summaries.native import building, library
@@ -14,6 +17,7 @@ from summaries.wire.compiled.scanner import Scanner
 from summaries.wire.compiled.state import MORE, ODD, UNUSUAL
 from summaries.wire.index import Rows, Tags
 from summaries.wire.layout import EVENT, VALUE
+from summaries.wire.pb import SummaryMetadata
 from summaries.wire.records import frame, length_crc
 from summaries.wire.resync import short_length_crcs
 from summaries.wire.scalars import encode_scalar
@@ -69,6 +73,64 @@ def test_varints(varint, step):
     value = encode_scalar("x", 0, 1.0, 2.0)[12 + 9 : -4]
     record = frame(b"\x09" + bytes(8) + b"\x10" + varint + value)
     assert scanned(record, ["x"]) == ((UNUSUAL, 0) if step is None else (MORE, len(record)))
+
+
+@pytest.mark.parametrize("padding", range(11))
+@pytest.mark.parametrize("of", ["summary", "value", "tag", "key in a tensor", "length in a tensor"])
+def test_keys_and_lengths_may_be_longer_than_they_need_to_be_as_protobuf_has_it(of, padding):
+    def padded(number, name):
+        rest = padding if of == name else 0
+        return bytes([number | 0x80, *[0x80] * (rest - 1), 0]) if rest else bytes([number])
+
+    if "tensor" in of:
+        tensor = padded(0x2A, "key in a tensor") + padded(4, "length in a tensor") + bytes(4)
+        number = b"\x42" + bytes([len(tensor)]) + tensor
+    else:
+        number = b"\x15" + bytes(4)
+    value = b"\x0a" + padded(1, "tag") + b"x" + number
+    summary = b"\x0a" + padded(len(value), "value") + value
+    data = b"\x09" + bytes(8) + b"\x10\x01\x2a" + padded(len(summary), "summary") + summary
+    try:
+        Event.FromString(data)
+    except DecodeError:
+        assert scanned(frame(data), ["x"]) == (UNUSUAL, 0)
+    else:
+        assert scanned(frame(data), ["x"])[0] == MORE
+
+
+def named(name):
+    """The record of a scalar with the tag "x" and a node's name."""
+    value = b"\x0a\x01x\x3a" + bytes([len(name)]) + name + b"\x15" + bytes(4)
+    return frame(b"\x09" + bytes(8) + b"\x10\x01\x2a" + bytes([len(value) + 2, 0x0A, len(value)]) + value)
+
+
+@given(st.one_of(st.text(max_size=20).map(str.encode), st.binary(max_size=8)))
+def test_text_is_what_python_takes_for_text(name):
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        assert scanned(named(name), ["x"])[0] == UNUSUAL
+    else:
+        assert scanned(named(name), ["x"])[0] == MORE
+
+
+EDGES = ["7f", "c280", "dfbf", "e0a080", "ed9fbf", "ee8080", "efbfbf", "f0908080", "f48fbfbf"]
+NO_TEXT = ["80", "c1bf", "e09fbf", "eda080", "edbfbf", "f08fbfbf", "f4908080", "f5808080", "c2", "e0a0", "c2c2"]
+
+
+@pytest.mark.parametrize("name", EDGES + NO_TEXT)
+def test_text_at_the_edges_of_what_is_text(name):
+    assert scanned(named(bytes.fromhex(name)), ["x"])[0] == (MORE if name in EDGES else UNUSUAL)
+
+
+def test_a_description_beyond_ascii_needs_no_protobuf():
+    metadata = SummaryMetadata(plugin_data={"plugin_name": "scalars"}, summary_description="größe")
+    value = Summary.Value(tag="x", metadata=metadata, tensor={"dtype": 1, "float_val": [2.0]})
+    rows = rows_with(["x"])
+    rows.tags.describe(0, metadata)
+    data = frame(Event(step=1, wall_time=1.0, summary=Summary(value=[value])).SerializeToString())
+    assert Scanner(rows.tags).scan(np.frombuffer(data, np.uint8), len(data), 0, rows) == MORE
+    assert rows.values[["value", "step", "tag"]][0].tolist() == (2.0, 1, 0)
 
 
 def test_thousands_of_tags(tmp_path):
@@ -152,6 +214,7 @@ from summaries.native.calls import NativeError
 from summaries.wire.compiled.scanner import Scanner
 from summaries.wire.index import Rows, Tags
 from summaries.wire.layout import EVENT, VALUE
+from summaries.wire.pb import SummaryMetadata
 rows = Rows(Tags(), np.zeros(0, EVENT), np.zeros(100, VALUE))
 rows.cursor[0] = -1
 try:
