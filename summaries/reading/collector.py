@@ -8,8 +8,8 @@ import numpy as np
 
 from summaries.errors import Fault, FaultKind
 from summaries.reading.columns import ScalarColumns
-from summaries.reading.event_iterator import empty_file, no_event_file
-from summaries.reading.reader import reader
+from summaries.reading.event_iterator import empty_file
+from summaries.reading.reader import of_whole_file, reader
 from summaries.wire.layout import CLASS_SKIPPED, KIND_SCALAR, PLACE
 from summaries.wire.pb import SessionLog
 
@@ -119,7 +119,7 @@ class Collector:
             with file.open(start) as opened:
                 for item in self._reader.read_from(opened, start, self.records[-1]):
                     if isinstance(item, Fault):
-                        faults.append(item)
+                        faults.append(of_whole_file(item, self._reader.end, opened))
                     else:
                         self._take(item)
         finally:
@@ -128,7 +128,7 @@ class Collector:
         faults = faults if end else [empty_file()]
         tails = [fault.offset for fault in faults if fault.kind is FaultKind.UNFINISHED_TAIL]
         self.settled = min([end, *tails])
-        self.faults += [no_event_file(fault, end).located(file.path) for fault in faults]
+        self.faults += [fault.located(file.path) for fault in faults]
 
     def _take(self, index: Index) -> None:
         self.records[-1] += index.records

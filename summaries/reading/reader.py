@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from summaries.storage.protocols import ReadableFile, StoredFile
     from summaries.wire.index import Index
 
-__all__ = ["Reader", "reader"]
+__all__ = ["Reader", "of_whole_file", "reader"]
 
 _BUFFER_BYTES = 2 << 20  # what does not fit in is read plainly
 _READ_BYTES = 1 << 20  # after each read, a thread waits for the interpreter's lock if others read, too
@@ -90,7 +90,7 @@ class Reader:
         is_empty = True
         for item in self.read_from(opened):
             is_empty = False
-            yield _of_whole_file(item, self.end, opened).located(path) if isinstance(item, Fault) else item
+            yield of_whole_file(item, self.end, opened).located(path) if isinstance(item, Fault) else item
         if is_empty:
             yield empty_file().located(path)
 
@@ -324,7 +324,7 @@ def _of_this_thread() -> _Workspace:
     return _Workspace(0) if space is None else space
 
 
-def _of_whole_file(fault: Fault, end: int, opened: ReadableFile) -> Fault:
+def of_whole_file(fault: Fault, end: int, opened: ReadableFile) -> Fault:
     """The fault to report of a file of `end` bytes, as `no_event_file` says it; its first bytes are looked at, too."""
     starts_here = fault.kind is FaultKind.UNFINISHED_TAIL and not fault.offset
     if starts_here and any(opened.read_range(4, 4)):  # no record is as long as its length says

@@ -80,5 +80,5 @@ def command(
         else:
             file.write(report.json(comparison) if format_ == "json" else comparison_page.html(comparison))
     troubles = Troubles()
-    troubles.tell_first(comparison.faults)
+    troubles.tell(*comparison.faults)
     return UNREAD if comparison.unread else troubles.status

@@ -38,7 +38,7 @@ def compare_runs(*, a: str, b: str, every: bool, quiet: bool, as_json: bool, acc
         def on_run(name: str, both: tuple[Run, Run]) -> None:
             on_progress(name, None)
             for run in both:
-                Troubles().tell_first(run.faults)
+                Troubles().tell(*run.faults)
 
         difference = diff(a, b, **options, on_run=on_run, **access)
     if as_json:

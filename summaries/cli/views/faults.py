@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from summaries.errors import Fault
 from summaries.presenting.terminal import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from summaries.errors import Fault
+    from collections.abc import Iterable
 
 __all__ = ["UNREAD", "Troubles", "error_text", "tell_unmatched"]
 
@@ -29,19 +29,24 @@ class Troubles:
 
     def __init__(self) -> None:
         self.status: int = 0
+        self._told: Counter[str] = Counter()  # faults, by file
 
     def tell(self, *troubles: Fault | OSError | str) -> None:
-        """Print them; a text says why a file cannot be read."""
+        """Print them, of a file's faults only the first, because there may be thousands.
+
+        Args:
+            troubles: a text says why a file cannot be read.
+        """
         self.count(*troubles)
         for trouble in troubles:
-            print(f"gradledger: {error_text(trouble)}", file=sys.stderr)
-
-    def tell_first(self, faults: Sequence[Fault]) -> None:
-        """Print the first faults of a run, because there may be thousands, and how many more there are."""
-        self.tell(*faults[:_MOST])
-        self.count(*faults[_MOST:])
-        if len(faults) > _MOST:
-            print(f"gradledger: {len(faults) - _MOST} more faults: `gradledger verify` lists them", file=sys.stderr)
+            text = error_text(trouble)
+            if isinstance(trouble, Fault):
+                self._told[trouble.path] += 1
+                if self._told[trouble.path] > _MOST + 1:
+                    continue
+                if self._told[trouble.path] > _MOST:
+                    text = f"more faults in {printable(trouble.path)}: `gradledger verify` lists them"
+            print(f"gradledger: {text}", file=sys.stderr)
 
     def count(self, *troubles: Fault | OSError | str) -> None:
         """Remember them only."""

@@ -124,7 +124,8 @@ def _state(listing: Listing) -> tuple[str, str]:
     if listing.damaged:
         if {fault.kind for fault in listing.faults} == {FaultKind.NO_EVENT_FILE} and not listing.records:
             return FaultKind.NO_EVENT_FILE.value, "bold red"
-        return f"damaged ({counted(len(listing.faults), 'fault')})", "bold red"
+        count = sum(fault.kind.is_damage for fault in listing.faults)
+        return f"damaged ({counted(count, 'fault')})", "bold red"
     if any(fault.kind.is_data_loss for fault in listing.faults):
         return "unfinished", "yellow"
     if not listing.points:

@@ -31,6 +31,7 @@ from summaries.cli.views.formats import (
 )
 from summaries.cli.views.plot import MARKS, STYLES, Line, plot, smoothed
 from summaries.errors import FormatError
+from summaries.patterns import demand_match
 from summaries.presenting.sparklines import sparkline
 from summaries.presenting.terminal import console, encodes, printable, progress_bar, shortened
 from summaries.reading.annotations import ANNOTATIONS
@@ -104,14 +105,13 @@ def show_runs(
             on_run(path, None)
             troubles.tell(*failures)
             if run is not None:
-                troubles.tell_first(run.faults)
+                troubles.tell(*run.faults)
                 shown.append(_ShownRun(path, path, run, show(run, tags, latest=drawing.latest)))
     if not shown and not troubles.status:
         demand_runs(places, runs, **access)
     if shown and tags and not any(run.tags for run in shown):
         every = [run for _, run, _ in read_places(places, runs, **access) if run is not None]
-        there = dict.fromkeys(tag.tag for run in every for tag in show(run))
-        raise LookupError(f"no tag matches {' or '.join(map(repr, tags))}; there are {', '.join(there) or 'none'}")
+        demand_match("tag", tags, (tag.tag for run in every for tag in show(run)))
     names = told_apart([run.path for run in shown])
     shown = [replace(run, name=printable(name)) for run, name in zip(shown, names, strict=True)]
     if as_json:

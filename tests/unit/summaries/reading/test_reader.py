@@ -8,7 +8,7 @@ from engines import ENGINES, needs_compiled, reader_of
 from event_data.events import streams
 from hypothesis import given
 
-from summaries import Event, FaultKind, Summary
+from summaries import Event, FaultKind, Summary, read_run
 from summaries.errors import Fault
 from summaries.reading.event_iterator import events_of
 from summaries.storage.local import LOCAL
@@ -132,3 +132,4 @@ NO_EVENT_FILES = {
 def test_files_without_a_record(tmp_path, data, kind, engine):
     _, _, faults = rows_of(written(tmp_path, data), engine=engine)
     assert [(fault.kind, fault.path) for fault in faults] == [(kind, str(tmp_path / "x.tfevents"))]
+    assert list(read_run(tmp_path).faults) == faults

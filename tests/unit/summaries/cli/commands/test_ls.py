@@ -38,6 +38,13 @@ def test_on_a_terminal_names_are_short(place, capsys, monkeypatch):
     assert lines[-1] == "3 runs in runs, 691 bytes, 1 damaged: `gradledger verify` says where"
 
 
+def test_notes_are_not_counted_as_damage(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "100")
+    (tmp_path / NAME).write_bytes(ODD_RUNS["negative steps"] + ODD_RUNS["damaged"])
+    assert main(["ls", str(tmp_path)]) == 1
+    assert capsys.readouterr().out.splitlines()[1].endswith("damaged (1 fault)")
+
+
 @pytest.mark.parametrize("width", [30, 50, 80, 120])
 def test_lines_fit(width, place, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))

@@ -48,6 +48,14 @@ def test_no_tag_matches(run, capsys):
     assert main(["tail", "a", "--tags", "los*", "-n", "0"]) == 0
 
 
+def test_a_damaged_file_is_told_of_in_a_few_lines(run, capsys):
+    run.write_bytes(ODD_RUNS["damaged"] * 999)
+    assert main(["tail", "a"]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[1] for line in told[:5]] == [" data checksum mismatch"] * 5
+    assert told[5:] == [f"gradledger: more faults in {os.path.join('a', NAME)}: `gradledger verify` lists them"]
+
+
 def test_other_kinds(run, capsys):
     run.write_bytes(ODD_RUNS["other kinds"])
     main(["tail", "a", "--tags", "grid"])
