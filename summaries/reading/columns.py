@@ -117,7 +117,8 @@ class ScalarColumns:
 
     def mark(self) -> int:
         """Separate the points so far from those that follow; return the mark's number."""
-        self._settle()
+        if self._is_behind:
+            self._settle()
         self.marks += 1
         return self.marks - 1
 
@@ -137,6 +138,7 @@ class ScalarColumns:
             return
         self.wait()
         self._know(tags)
+        self._is_behind = True
         if lasts:
             self._adding = Job(partial(self._scatter, growth=growth), [values])
             self._adding.begin(1)
@@ -208,17 +210,16 @@ class ScalarColumns:
             self._columns += [_NO_POINTS] * new
 
     def _settle(self) -> None:
-        """Count the points since the last mark into the epoch that has ended, or goes on."""
+        """Count the points since the last mark into the epoch that ends."""
         self.wait()
-        if self._is_behind:
-            table = self._table()
-            for tag in np.flatnonzero(table[:, COUNT] != table[:, SETTLED]).tolist():
-                self._epochs[tag].add(self.marks, int(table[tag, COUNT] - table[tag, SETTLED]))
-            table[:, SETTLED] = table[:, COUNT]
-            self._is_behind = False
+        table = self._table()
+        for tag in np.flatnonzero(table[:, COUNT] != table[:, SETTLED]).tolist():
+            self._epochs[tag].add(self.marks, int(table[tag, COUNT] - table[tag, SETTLED]))
+        table[:, SETTLED] = table[:, COUNT]
+        self._is_behind = False
 
     def _scatter(self, values: NDArray[np.void], growth: float) -> None:
-        start, self._is_behind = 0, True
+        start = 0
         if not any(self._tables[ROOM::_WORDS]):  # at first: most runs have no more than this
             self._make_room(values, growth)
         while (start := scatter(values, start, self._table())) < len(values):

@@ -166,7 +166,7 @@ class Rows:
         rows = self.events[:records], self.values[:values]
         lasts = self._lasting and values >= _MANY_VALUES
         index = Index(buffer, base, base + pos, records, *rows, self._sound, places, self._others, lasts)
-        self.cursor[1:3] = self.cursor[4] = 0
+        self.cursor[1] = self.cursor[2] = self.cursor[4] = 0
         self._sound, self._others = {}, []
         if lasts:
             self.values, self._spare = np.zeros_like(self.values) if self._spare is None else self._spare, self.values
