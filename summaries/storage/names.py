@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import itertools
 import os
 import re
@@ -31,8 +30,9 @@ __all__ = [
 counter: itertools.count[int] = itertools.count()
 _NUMBER = re.compile(r"((?<==)\d{1,18}(?:\.\d{1,18})?(?:e[-+]?\d{1,3})?|\d{1,18})")
 _LAST_SECS = 9_999_999_999.0  # the last one of ten digits
-_SECS = re.compile(r"events\.out\.tfevents\.(\d{10})\.")
-_PART = re.compile(r"(events\.out\.tfevents\.\d{10}\.[^/]*\.\d+\.\d{6})\.\d{6}([^/]*)\Z")
+# Not compiled yet: a program that only logs needs them rarely or never.
+_SECS = r"events\.out\.tfevents\.(\d{10})\."
+_PART = r"(events\.out\.tfevents\.\d{10}\.[^/]*\.\d+\.\d{6})\.\d{6}([^/]*)\Z"
 
 
 def event_file_name(secs: float, suffix: str = "", *, unique: bool = False) -> str:
@@ -63,7 +63,7 @@ def not_before(secs: float, names: Iterable[str]) -> float:
     >>> not_before(1795198764.5, ["events.out.tfevents.1795202364.vm.77.0"])  # it was set back by an hour
     1795202365.0
     """
-    latest = max((int(match[1]) for match in map(_SECS.match, names) if match), default=0)
+    latest = max((int(match[1]) for name in names if (match := re.match(_SECS, name))), default=0)
     return secs if int(secs) >= latest else min(latest + 1.0, _LAST_SECS)
 
 
@@ -126,7 +126,7 @@ def whole_name(path: str) -> str:
     >>> whole_name("s3://bucket/events.out.tfevents.1795202364.vm.77.000000.000003.end")
     's3://bucket/events.out.tfevents.1795202364.vm.77.000000.end'
     """
-    return _PART.sub(r"\1\2", path)
+    return re.sub(_PART, r"\1\2", path)
 
 
 def is_event_file(name: str) -> bool:
@@ -157,22 +157,18 @@ def as_path(name: str) -> str:
     return _cut("/".join(parts), _MOST_OF_PATH) or "."
 
 
-_UNFIT = re.compile(
-    r'[\x00-\x1f\x7f\\:*?"<>|\ud800-\udfff]' if os.name == "nt" else r"[\x00-\x1f\x7f\\\ud800-\udc7f\udd00-\udfff]"
-)
-
-
-_BEYOND_ASCII = re.compile("[^\x00-\x7f\udc80-\udcff]")  # the last of these are bytes that Python could not decode
+_UNFIT = r'[\x00-\x1f\x7f\\:*?"<>|\ud800-\udfff]' if os.name == "nt" else r"[\x00-\x1f\x7f\\\ud800-\udc7f\udd00-\udfff]"
+_BEYOND_ASCII = "[^\x00-\x7f\udc80-\udcff]"  # the last of these are bytes that Python could not decode
 _MOST_OF_NAME, _MOST_OF_PATH = 200, 2000  # bytes; Linux takes 255 and 4095, with what is put before and behind
 _KEPT = 45  # characters of at most four bytes
 
 
 def _fit(part: str) -> str:
-    fit = _UNFIT.sub(_percent, part)
+    fit = re.sub(_UNFIT, _percent, part)
     try:
         os.fsencode(fit)
     except UnicodeEncodeError:  # a locale without UTF-8
-        return _BEYOND_ASCII.sub(_percent, fit)
+        return re.sub(_BEYOND_ASCII, _percent, fit)
     return fit
 
 
@@ -180,6 +176,8 @@ def _cut(path: str, most: int) -> str:
     encoded = os.fsencode(path)
     if len(encoded) <= most:
         return path
+    import hashlib  # noqa: PLC0415 - it takes two milliseconds to import, and few names are so long
+
     return f"{path[:_KEPT].rstrip('/')}-{hashlib.sha256(encoded).hexdigest()[:16]}"
 
 
