@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from summaries.errors import Fault
+from summaries.errors import Fault, FaultKind
 from summaries.presenting.terminal import printable
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ class Troubles:
 
     def __init__(self) -> None:
         self.status: int = 0
-        self._told: Counter[str] = Counter()  # faults, by file
+        self._told: Counter[tuple[str, FaultKind]] = Counter()  # by file
 
     def tell(self, *troubles: Fault | OSError | str) -> None:
-        """Print them, of a file's faults only the first, because there may be thousands.
+        """Print them, of a kind of faults in a file only the first, because there may be thousands.
 
         Args:
             troubles: a text says why a file cannot be read.
@@ -41,11 +41,12 @@ class Troubles:
         for trouble in troubles:
             text = error_text(trouble)
             if isinstance(trouble, Fault):
-                self._told[trouble.path] += 1
-                if self._told[trouble.path] > _MOST + 1:
+                self._told[trouble.path, trouble.kind] += 1
+                told = self._told[trouble.path, trouble.kind]
+                if told > _MOST + 1:
                     continue
-                if self._told[trouble.path] > _MOST:
-                    text = f"more faults in {printable(trouble.path)}: `gradledger verify` lists them"
+                if told > _MOST:
+                    text = f"more such faults in {printable(trouble.path)}: `gradledger verify` lists them"
             print(f"gradledger: {text}", file=sys.stderr)
 
     def count(self, *troubles: Fault | OSError | str) -> None:

@@ -346,7 +346,7 @@ def _set_event(row: Any, start: Any, stop: Any, step: Any, wall_time: Any, first
 
 @compiled
 def scatter(words: Any) -> Any:
-    """Append scalars to the columns of their tags, up to one whose columns are full.
+    """Append scalars to the columns of their tags, up to one for which there is no room.
 
     Args:
         words: the address of a row of words:

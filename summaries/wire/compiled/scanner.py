@@ -118,7 +118,7 @@ def whole_records(buffer: bytes, pos: int, most: int) -> tuple[list[int], list[i
 
 
 def scatter(values: NDArray[np.void], start: int, tables: NDArray[np.int64]) -> int:
-    """Append the scalars from row `start` on to the columns of their tags, up to one whose columns are full.
+    """Append the scalars from row `start` on to the columns of their tags, up to one for which there is no room.
 
     Args:
         values: VALUE[n].

@@ -122,7 +122,9 @@ def test_no_tag_matches(shown):
 def test_faults_are_told_and_few_of_them(shown):
     printed = shown({"run": (ODD_RUNS["damaged"] + WHOLE) * 9}, status=1)
     assert printed.err.count("gradledger: data checksum mismatch") == 5
-    assert re.search(r"\ngradledger: more faults in \S+tfevents\S+: `gradledger verify` lists them\n$", printed.err)
+    assert re.search(
+        r"\ngradledger: more such faults in \S+tfevents\S+: `gradledger verify` lists them\n$", printed.err
+    )
 
 
 def test_a_place_may_be_a_directory_of_runs(shown, capsys):

@@ -214,7 +214,6 @@ from summaries.native.calls import NativeError
 from summaries.wire.compiled.scanner import Scanner
 from summaries.wire.index import Rows, Tags
 from summaries.wire.layout import EVENT, VALUE
-from summaries.wire.pb import SummaryMetadata
 rows = Rows(Tags(), np.zeros(0, EVENT), np.zeros(100, VALUE))
 rows.cursor[0] = -1
 try:
