@@ -87,8 +87,8 @@ KINDS = {
 
 
 COUNT, ROOM, SETTLED, STEPS, WALL_TIMES, NUMBERS = range(6)
-"""What is known of a tag's columns, in words: how many points they have; for how many compiled code has room; how many are
-counted into epochs; the addresses of the columns."""
+"""What is known of a tag's columns, in words: how many points they have; for how many compiled code has room; how many
+are counted into epochs; the addresses of the columns."""
 
 
 class Block(NamedTuple):
