@@ -98,7 +98,7 @@ class Viewer:
 
     def run(self) -> None:
         """Read, and answer, until interrupted or closed; who runs this is about to look."""
-        self._library.start()
+        self._library.start(is_looked_at=True)
         self._server.serve_forever()
 
     def close(self) -> None:

@@ -172,10 +172,11 @@ def _layers(library: Library, query: Query) -> bytes:
 
 def _curve(library: Library, query: Query) -> bytes:
     columns, tag = library.columns(_text(query, "run")), _text(query, "tag")
-    if tag not in columns.signals.all:
+    curve = columns.curve(tag)
+    if curve is None:
         raise LookupError(f"run {columns.name!r} has no scalars with tag {tag!r}")
-    series = columns.signals.all[tag].standing
-    kept = _drawn(series.step, columns.zoomable(tag), query)
+    series = curve.standing
+    kept = _drawn(series.step, columns.zoomable(curve), query)
     arrays = Arrays()
     step, value = arrays.add(series.step[kept].astype(np.float64)), arrays.add_floats(series.value[kept])
     return body({"tag": tag, "points": len(series), "step": step, "value": value}, arrays)
@@ -204,12 +205,12 @@ def _curves(library: Library, query: Query) -> bytes:
     tag, by_time, weight = _text(query, "tag"), query.get("x") == "time", _weight(query)
     arrays, found = Arrays(), []
     for columns in library.readable(_names(query, "runs")):
-        signal = columns.signals.all.get(tag)
-        if signal is None:
+        points = columns.curve(tag)
+        if points is None:
             continue
-        series = signal.standing
+        series = points.standing
         x = np.maximum.accumulate(series.wall_time - columns.start) if by_time else series.step
-        kept = _drawn(x, columns.zoomable(tag), query)
+        kept = _drawn(x, columns.zoomable(points), query)
         seconds = series.wall_time[kept] - columns.start
         curve = {"run": columns.name, "points": len(series), "step": arrays.add(series.step[kept].astype(np.float64))}
         curve |= {"seconds": arrays.add(seconds), "value": arrays.add_floats(series.value[kept])}
@@ -221,8 +222,8 @@ def _curves(library: Library, query: Query) -> bytes:
 def _bands(library: Library, query: Query) -> bytes:
     tag, weight, arrays, found = _text(query, "tag"), _weight(query), Arrays(), []
     for name, runs in _groups(query, "groups").items():
-        signals = [columns.signals.all.get(tag) for columns in library.readable(runs)]
-        series = [signal.latest for signal in signals if signal is not None]
+        having = [columns.curve(tag) for columns in library.readable(runs)]
+        series = [curve.latest for curve in having if curve is not None]
         if not series:
             continue
         together = aligned(series, "interpolate", bridge_nan=True)

@@ -14,6 +14,8 @@ import numpy as np
 from summaries.auditing.engine import ordered, signals_of
 from summaries.auditing.readable import read_readable
 from summaries.auditing.rules import RULES
+from summaries.auditing.signals.signals import Signal
+from summaries.auditing.signals.tags import Meaning
 from summaries.integrations.tensorboard.matrices import has_matrices
 from summaries.integrations.tensorboard.table import ends_of
 from summaries.presenting.thinning import Zoomable
@@ -39,6 +41,7 @@ __all__ = ["Book", "Columns"]
 
 _POINT_BYTES = 24  # step, wall time and value
 _RECENT_SECS = 600.0
+_UNKNOWN = Meaning("")
 
 
 class Columns:
@@ -54,6 +57,7 @@ class Columns:
         self.name = name
         self.run = run
         self._config = config
+        self._curves: dict[str, Signal] = {}
         self._zoomable: dict[str, Zoomable] = {}
 
     @cached_property
@@ -61,17 +65,25 @@ class Columns:
         """The run as the audit sees it."""
         return signals_of(self.name, self.run, self._config)
 
+    def curve(self, tag: str) -> Signal | None:
+        """The points of a tag, without what it means: to find that, for all tags, takes longer than to draw one."""
+        if "signals" in vars(self):
+            return self.signals.all.get(tag)
+        if tag not in self._curves and tag in self.run.scalars:
+            self._curves[tag] = Signal(self.run.scalars[tag], _UNKNOWN, ())
+        return self._curves.get(tag)
+
     @cached_property
     def start(self) -> float:
         """When the run began: the first wall time of its scalars, in seconds since the epoch; NaN if it has none."""
         starts = [series.wall_time[0] for series in self.run.scalars.values()]
         return float(np.min(starts)) if starts else math.nan
 
-    def zoomable(self, tag: str) -> Zoomable:
-        """The values of a tag that stand, to be thinned again and again."""
-        if tag not in self._zoomable:
-            self._zoomable[tag] = Zoomable(self.signals.all[tag].standing.value)
-        return self._zoomable[tag]
+    def zoomable(self, curve: Signal) -> Zoomable:
+        """The values of a curve that stand, to be thinned again and again."""
+        if curve.tag not in self._zoomable:
+            self._zoomable[curve.tag] = Zoomable(curve.standing.value)
+        return self._zoomable[curve.tag]
 
     @property
     def extent(self) -> tuple[tuple[int, int], float] | None:

@@ -1,9 +1,9 @@
 """The library: every run below some places, read and audited in the background, and read on as it grows.
 
 One thread reads. In TensorBoard it starts when the page is first opened. It lists the files again and again, reads
-what has changed, runs that somebody waits for first, and audits it; while somebody looks at curves, all runs are read
-before the next is audited. What the table shows of a run stays in memory; the columns of a run stay as long as there is
-room, and are read again when somebody opens it.
+what has changed, runs that somebody waits for first, and audits it; while somebody looks at curves, or is about to, all
+runs are read before the next is audited. What the table shows of a run stays in memory; the columns of a run stay as
+long as there is room, and are read again when somebody opens it.
 
 Memory: 24 bytes for each scalar of the runs that are kept, twice that for one that grows, up to `most_bytes`; the run
 that was read last is kept whatever its size. Besides, a kilobyte or two for each run, a fifth of one for each of its
@@ -88,8 +88,7 @@ class Library:
         self.is_reading: bool = True
         self.failures: tuple[Failure, ...] = ()
         self.most_bytes = most_bytes
-        self._places = tuple(places)
-        self._config = config
+        self._places, self._config = tuple(places), config
         if poll_secs is None:
             poll_secs = _STORE_POLL_SECS if any(is_remote(place.path) for place in places) else POLL_SECS
         self._poll_secs = poll_secs
@@ -105,8 +104,10 @@ class Library:
         self._thread: threading.Thread | None = None
         self._is_closed = False
 
-    def start(self) -> None:
-        """Start to read, if that has not happened yet."""
+    def start(self, *, is_looked_at: bool = False) -> None:
+        """Start to read, if that has not happened yet; all runs before the first audit if somebody is about to look."""
+        if is_looked_at:
+            self._looked = time.monotonic()
         with self._changed:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="gradledger", daemon=True)

@@ -225,6 +225,18 @@ def test_while_curves_are_looked_at_all_runs_are_read_before_the_next_is_audited
     assert [book.report.points for book in library.since(-1)[0]] == 6 * [20 * POINTS // STEPS]
 
 
+def test_for_who_is_about_to_look_all_runs_are_read_before_the_first_is_audited(tmp_path, monkeypatch):
+    for name in "abc":
+        log_run(tmp_path / name, steps=20)
+    library, events = Library([Place(str(tmp_path))], Config(), 1 << 30), []
+    audited, read = library._task, Book.read
+    monkeypatch.setattr(library, "_task", lambda files: events.append("audit") or audited(files))
+    monkeypatch.setattr(Book, "read", lambda *book: events.append("read") or read(*book))
+    library.start(is_looked_at=True)
+    library.settled(TIMEOUT)
+    assert events[:4] == ["read", "read", "read", "audit"]
+
+
 def test_whoever_waits_until_all_is_read(tmp_path):
     log_run(tmp_path / "a", steps=20)
     library = Library([Place(str(tmp_path))], Config(), 1 << 20)
