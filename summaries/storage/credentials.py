@@ -12,16 +12,13 @@ if TYPE_CHECKING:
 __all__ = ["Mask", "without_credentials"]
 
 _HIDDEN = "***"
+# Not compiled yet: that takes longer than to import most modules, and few programs have an address.
 # s3://key:secret@bucket; a secret may contain a slash, and what follows a colon may be one up to the last @
-_USER = re.compile(r"(://)(?:[^/@:\s]*:\S*@|[^/@\s]+@)")
-_QUERY = re.compile(r"(https?://[^?\s]*\?)\S*")  # a signed URL
-_SIGNED = re.compile(
-    r"(?i)\b([\w-]*(?:signature|credential|token|secret|passw(?:or)?d|passphrase|pwd|auth|key|sig)=)[^&\s]+"
-)
-_ADDRESS = re.compile(r"\w://[^?\s]*\?\S*")  # with a query
-_NAMES = re.compile(
-    r"(?i)key|secret|token|passw(?:or)?d|passphrase|pwd|credential|signature|sas|connection_string|cookie|auth"
-)
+_USER = r"(://)(?:[^/@:\s]*:\S*@|[^/@\s]+@)"
+_QUERY = r"(https?://[^?\s]*\?)\S*"  # a signed URL
+_SIGNED = r"(?i)\b([\w-]*(?:signature|credential|token|secret|passw(?:or)?d|passphrase|pwd|auth|key|sig)=)[^&\s]+"
+_ADDRESS = r"\w://[^?\s]*\?\S*"  # with a query
+_NAMES = r"(?i)key|secret|token|passw(?:or)?d|passphrase|pwd|credential|signature|sas|connection_string|cookie|auth"
 _SHORTEST = 4  # a shorter value would be found in the middle of words
 
 
@@ -33,8 +30,8 @@ def without_credentials(address: str) -> str:
     """
     if "://" not in address:
         return address
-    address = _QUERY.sub(rf"\1{_HIDDEN}", _USER.sub(rf"\1{_HIDDEN}@", address))
-    return _ADDRESS.sub(lambda found: _SIGNED.sub(rf"\1{_HIDDEN}", found[0]), address)
+    address = re.sub(_QUERY, rf"\1{_HIDDEN}", re.sub(_USER, rf"\1{_HIDDEN}@", address))
+    return re.sub(_ADDRESS, lambda found: re.sub(_SIGNED, rf"\1{_HIDDEN}", found[0]), address)
 
 
 class Mask:
@@ -49,7 +46,7 @@ class Mask:
     """
 
     def __init__(self, address: str, options: Mapping[str, object]) -> None:
-        user = [part for found in _USER.finditer(address) for part in found[0][3:-1].split(":", 1)]
+        user = [part for found in re.finditer(_USER, address) for part in found[0][3:-1].split(":", 1)]
         values = {value for value in (*user, *_secrets(options)) if len(value) >= _SHORTEST}
         self._values = sorted(values, key=len, reverse=True)  # a value may contain another one
 
@@ -57,13 +54,13 @@ class Mask:
         """Return the text without credentials."""
         for value in self._values:
             text = text.replace(value, _HIDDEN)
-        return _SIGNED.sub(rf"\1{_HIDDEN}", without_credentials(text))
+        return re.sub(_SIGNED, rf"\1{_HIDDEN}", without_credentials(text))
 
 
 def _secrets(options: Mapping[str, object], *, all_of_them: bool = False) -> Iterator[str]:
     """The values of options whose names sound like credentials, at any depth."""
     for name, value in options.items():
-        secret = all_of_them or _NAMES.search(str(name)) is not None
+        secret = all_of_them or re.search(_NAMES, str(name)) is not None
         if isinstance(value, Mapping):
             yield from _secrets(value, all_of_them=secret)
         elif isinstance(value, (list, tuple, set, frozenset)):

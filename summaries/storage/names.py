@@ -28,9 +28,9 @@ __all__ = [
 ]
 
 counter: itertools.count[int] = itertools.count()
-_NUMBER = re.compile(r"((?<==)\d{1,18}(?:\.\d{1,18})?(?:e[-+]?\d{1,3})?|\d{1,18})")
 _LAST_SECS = 9_999_999_999.0  # the last one of ten digits
 # Not compiled yet: a program that only logs needs them rarely or never.
+_NUMBER = r"((?<==)\d{1,18}(?:\.\d{1,18})?(?:e[-+]?\d{1,3})?|\d{1,18})"
 _SECS = r"events\.out\.tfevents\.(\d{10})\."
 _PART = r"(events\.out\.tfevents\.\d{10}\.[^/]*\.\d+\.\d{6})\.\d{6}([^/]*)\Z"
 
@@ -102,7 +102,7 @@ def by_number(name: str) -> list[tuple[float, str]]:
     >>> sorted(["run/a.10", "run/a.9", "run"], key=by_number)
     ['run', 'run/a.9', 'run/a.10']
     """
-    return [(_value(part) if index % 2 else -1, part) for index, part in enumerate(_NUMBER.split(name))]
+    return [(_value(part) if index % 2 else -1, part) for index, part in enumerate(re.split(_NUMBER, name))]
 
 
 def _value(number: str) -> float:
