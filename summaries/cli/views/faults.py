@@ -39,15 +39,15 @@ class Troubles:
         """
         self.count(*troubles)
         for trouble in troubles:
-            text = error_text(trouble)
+            told = 0
             if isinstance(trouble, Fault):
-                self._told[trouble.path, trouble.kind] += 1
                 told = self._told[trouble.path, trouble.kind]
-                if told > _MOST + 1:
-                    continue
-                if told > _MOST:
-                    text = f"more such faults in {printable(trouble.path)}: `gradledger verify` lists them"
-            print(f"gradledger: {text}", file=sys.stderr)
+                self._told[trouble.path, trouble.kind] += 1
+            if told < _MOST:
+                print(f"gradledger: {error_text(trouble)}", file=sys.stderr)
+            elif told == _MOST and isinstance(trouble, Fault):
+                more = f"more such faults in {printable(trouble.path)}"
+                print(f"gradledger: {more}: `gradledger verify` lists them", file=sys.stderr)
 
     def count(self, *troubles: Fault | OSError | str) -> None:
         """Remember them only."""

@@ -132,9 +132,10 @@ def _value_at(library: Library, book: Book, column: Column) -> float | None:
     key = (column.name, column.step)
     if key not in book.at_steps:  # which stay when the columns are let go of
         columns = book.columns or library.book(book.name).columns
-        if columns is None:
+        curve = None if columns is None else columns.curve(column.name)
+        if curve is None:
             raise TimeoutError(f"run {book.name!r} is still being read")
-        series = columns.signals.all[column.name].standing
+        series = curve.standing
         at = int(np.searchsorted(series.step, column.step, side="right")) - 1
         book.at_steps[key] = float(series.value[at]) if at >= 0 else None
     return book.at_steps[key]
