@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 
 from summaries.auditing.config import as_config
 from summaries.integrations.tensorboard.application import Application
+from summaries.integrations.tensorboard.assets import asset
 from summaries.integrations.tensorboard.library import Library
 from summaries.integrations.tensorboard.places import existing_places
 from summaries.optional import needs
@@ -36,6 +37,7 @@ _PAGE = b"""<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>gradledger</title>
 <link rel="icon" href="data:,">
+<link rel="preload" as="style" href="data/plugin/gradledger/page/plugin.css">
 <script type="module" src="data/plugin/gradledger/page/alone.js"></script>
 </head>
 <body></body>
@@ -98,6 +100,8 @@ class Viewer:
 
     def run(self) -> None:
         """Read, and answer, until interrupted or closed; who runs this is about to look."""
+        for name in ("alone.js", "plugin.css"):  # made before anything else has the interpreter
+            asset(name)
         self._library.start(is_looked_at=True)
         self._server.serve_forever()
 

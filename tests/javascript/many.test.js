@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { placeOn, trace, valuesIn } from "../../summaries/auditing/report/page/many.js";
+import { emptyPixels, placeOn, trace, valuesIn } from "../../summaries/auditing/report/page/many.js";
 
 const [WIDTH, HEIGHT] = [6, 8];
 
@@ -11,8 +11,9 @@ const [WIDTH, HEIGHT] = [6, 8];
  * @type {(x: number[], y: number[]) => number[][]}
  */
 function rows(x, y) {
-  const data = new Uint32Array(WIDTH * HEIGHT);
-  trace({ data, width: WIDTH, height: HEIGHT }, 1, Float64Array.from(x), Float64Array.from(y));
+  const pixels = emptyPixels(WIDTH, HEIGHT);
+  const { data } = pixels;
+  trace(pixels, 1, Float64Array.from(x), Float64Array.from(y));
   return Array.from({ length: WIDTH }, (_one, column) =>
     Array.from({ length: HEIGHT }, (_other, row) => row).filter((row) => data[column * HEIGHT + row] === 1),
   );
@@ -51,4 +52,24 @@ test("places on scales of uPlot's", () => {
   assert.equal(placeOn({ min: 0, max: 10 }, 0, 100)(5), 50);
   assert.equal(placeOn({ min: 1, max: 100, distr: 3 }, 0, 100)(10), 50);
   assert.equal(placeOn({ min: -2, max: 2, distr: 4, asinh: 1 }, 100, 0)(0), 50);
+});
+
+test("what is drawn first stays on top, whatever lies between", () => {
+  const random = (/** @type {number} */ seed) => (Math.sin(seed * 12.9898) * 43758.5453) % 1;
+  for (let round = 0; round < 200; round++) {
+    const pixels = emptyPixels(WIDTH, HEIGHT);
+    const expected = new Uint32Array(WIDTH * HEIGHT);
+    for (let ink = 1; ink < 8; ink++) {
+      const at = 100 * round + 10 * ink;
+      const x = Float64Array.from([0, 1, 2, 3, 4, 5], (k) => k + Math.abs(random(at)) / 2);
+      const y = Float64Array.from(x, (_, k) => 12 * random(at + k + 1));
+      const alone = emptyPixels(WIDTH, HEIGHT);
+      trace(alone, ink, x, y);
+      alone.data.forEach((pixel, k) => {
+        expected[k] ||= pixel;
+      });
+      trace(pixels, ink, x, y);
+    }
+    assert.deepEqual(pixels.data, expected);
+  }
 });

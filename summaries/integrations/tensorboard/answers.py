@@ -77,7 +77,7 @@ import numpy as np
 from summaries.auditing.engine import curves
 from summaries.auditing.report.html import rule_markup
 from summaries.auditing.report.packed import Arrays, body, plain
-from summaries.auditing.report.payload import bodies, finding_data, row
+from summaries.auditing.report.payload import bodies, finding_data
 from summaries.auditing.reports import Report
 from summaries.auditing.rules.handbook import page
 from summaries.integrations.tensorboard import layers, media, table
@@ -129,12 +129,12 @@ def _runs(library: Library, query: Query) -> dict[str, Any]:
 
 
 def _row(book: Book) -> dict[str, Any]:
-    report = book.told()
-    if report is None:
+    row = book.row()
+    if row is None:
         steps, seconds = book.extent or (None, None)
         found = {"steps": steps, "seconds": plain(seconds) if steps else None}
         return {"name": book.name, "reading": True, "grown": book.grown, **found}
-    return {**row(report), "name": book.name, "reading": False, "grown": book.grown, "matrices": book.has_matrices}
+    return {**row, "name": book.name, "reading": False, "grown": book.grown, "matrices": book.has_matrices}
 
 
 def _run(library: Library, query: Query) -> bytes:

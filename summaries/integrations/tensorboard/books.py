@@ -7,12 +7,13 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summaries.auditing.engine import ordered, signals_of
 from summaries.auditing.readable import read_readable
+from summaries.auditing.report.payload import row
 from summaries.auditing.rules import RULES
 from summaries.auditing.signals.signals import Signal
 from summaries.auditing.signals.tags import Meaning
@@ -156,6 +157,7 @@ class Book:
         self._is_described: bool = True
         self._growing: GrowingRun | None = None
         self._of_job: tuple[Finding, ...] = ()
+        self._row: tuple[RunReport, dict[str, Any]] | None = None
 
     @property
     def name(self) -> str:
@@ -199,6 +201,15 @@ class Book:
         self.ends = {} if run is None else ends_of(run)
         self.stated = _of_name(self.name) if run is None else stated(self.name, run)
         self._is_described = True
+
+    def row(self) -> dict[str, Any] | None:
+        """What the table of runs says of its report, once for each; None if it was not audited yet."""
+        report = self.told()
+        if report is None:
+            return None
+        if self._row is None or self._row[0] is not report:
+            self._row = report, row(report)
+        return self._row[1]
 
     def _run(self, files: tuple[StoredFile, ...]) -> tuple[Run | None, tuple[Failure, ...]]:
         if self._read not in {None, files} and files:

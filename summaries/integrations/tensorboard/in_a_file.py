@@ -29,6 +29,7 @@ from summaries.auditing.reports import Report
 from summaries.auditing.rules.handbook import page
 from summaries.integrations.tensorboard import layers, table
 from summaries.integrations.tensorboard.answers import ANSWERS
+from summaries.integrations.tensorboard.assets import PAGE, STYLES
 from summaries.integrations.tensorboard.media import Content
 from summaries.integrations.tensorboard.media_in_a_file import gathered
 from summaries.presenting.thinning import thin
@@ -51,8 +52,6 @@ MOST_POINTS = 2_000_000
 MOST_MEDIA_BYTES = 10_000_000
 """Of images, sounds, texts, histograms and PR curves; a third more in the file."""
 
-_PAGE = "../../../integrations/tensorboard/page/"  # from the audit's page
-_STYLES = ("uplot/uPlot.min.css", "page.css", _PAGE + "plugin.css", _PAGE + "table.css")
 _STRETCHES = 400  # of the curves beside findings; the charts of tags have every point
 _ENDS = ("last", "smallest", "largest")
 
@@ -148,8 +147,8 @@ def rendered(
     }
     return document(
         "view",
-        _PAGE + "saved.js",
-        _STYLES,
+        f"{PAGE}saved.js",
+        STYLES,
         licence=asset("uplot/LICENSE"),
         rules="\n".join(rule_templates({code: page(code) for code in _codes(reports.values())})),
         saved=to_json(saved),

@@ -18,6 +18,7 @@ const BESIDE = 22; // half of the label of the last tick of the x axis
 const LINE_COLORS = 8;
 const DASHES = [undefined, [7, 3], [2, 3], [8, 3, 2, 3]]; // of the first eight curves, of the next eight, …
 const MANY = 4 * LINE_COLORS; // more curves than colors and dashes tell apart are drawn as thin lines
+const MOVING = 100; // milliseconds: who draws again so soon is zooming
 const OUTSIDE = -10; // where uPlot has the crosshair of a chart that has none
 const OUTLIERS = 0.01; // the share of values on each side that clipping may leave out
 const SHARES = new Set(["clipped", "clipped_fraction", "zero_fraction"]);
@@ -264,14 +265,25 @@ export function lineChart(view, holder, curves, findings, log, looks = {}) {
 }
 
 /**
- * Have the lines drawn by ourselves: uPlot knows none of them.
+ * Have the lines drawn by ourselves: uPlot knows none of them. As long as somebody zooms, they are three pixels wide,
+ * which takes half the time.
  * @type {(options: ChartOptions, lines: Line[], shown: () => Range, clipped: boolean) => void}
  */
 function drawAll({ scales, hooks, cursor }, lines, shown, clipped) {
   const canvas = document.createElement("canvas");
   const range = /** @type {ScaleRange} */ (scales.y.range);
   if (!clipped) scales.y.range = (u) => range(u, .../** @type {Range} */ (valuesIn(lines, shown())));
-  hooks.draw = [(u) => drawMany(u, lines, canvas), ...[hooks.draw ?? []].flat()];
+  let [drawn, timer] = [-Infinity, 0];
+  /** @param {uPlotClass} u */
+  const draw = (u) => {
+    const isMoving = performance.now() - drawn < MOVING;
+    drawn = performance.now();
+    clearTimeout(timer);
+    if (isMoving) timer = setTimeout(() => u.redraw(false), MOVING);
+    drawMany(u, lines, canvas, isMoving ? 3 : 1);
+  };
+  hooks.draw = [draw, ...[hooks.draw ?? []].flat()];
+  hooks.destroy = [() => clearTimeout(timer)];
   cursor.dataIdx = undefined;
 }
 

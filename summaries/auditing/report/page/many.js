@@ -37,21 +37,21 @@ export function valuesIn(lines, [low, high]) {
 }
 
 /**
- * Draw lines, one pixel wide, into the box of a chart.
- * @type {(u: uPlotClass, lines: Line[], canvas: HTMLCanvasElement) => void}
+ * Draw lines into the box of a chart, as wide as so many pixels of the screen.
+ * @type {(u: uPlotClass, lines: Line[], canvas: HTMLCanvasElement, wide: number) => void}
  */
-export function drawMany(u, lines, canvas) {
+export function drawMany(u, lines, canvas, wide) {
   const { left, top, width, height } = u.bbox;
-  Object.assign(canvas, { width: Math.round(width), height: Math.round(height) });
+  Object.assign(canvas, { width: Math.round(width / wide), height: Math.round(height) });
   const ctx = canvas.getContext("2d");
   if (ctx === null || canvas.width * canvas.height === 0) return;
-  const pixels = { data: new Uint32Array(canvas.width * canvas.height), width: canvas.width, height: canvas.height };
+  const pixels = emptyPixels(canvas.width, canvas.height);
   const across = placeOn(u.scales.x, 0, canvas.width);
   const up = placeOn(u.scales.y, canvas.height, 0);
   const { min = 0, max = 1 } = u.scales.x;
   const longest = Math.max(...lines.map(({ x }) => x.length));
   const [places, heights] = [new Float64Array(longest), new Float64Array(longest)];
-  for (const { series, x, value } of lines) {
+  for (const { series, x, value } of [...lines].reverse()) {
     const ink = inkOf(String(series.class), series.alpha === 1 ? 1 : FAINT);
     const [from, to] = [Math.max(firstFrom(x, min) - 1, 0), Math.min(firstFrom(x, max) + 1, x.length)];
     for (let i = from; i < to; i++) {
@@ -61,10 +61,20 @@ export function drawMany(u, lines, canvas) {
     trace(pixels, ink, places.subarray(0, to - from), heights.subarray(0, to - from));
   }
   ctx.putImageData(imageOf(pixels), 0, 0);
-  u.ctx.drawImage(canvas, Math.round(left), Math.round(top));
+  u.ctx.imageSmoothingEnabled = false;
+  u.ctx.drawImage(canvas, Math.round(left), Math.round(top), Math.round(width), canvas.height);
 }
 
-/** Column after column. @typedef {{ data: Uint32Array, width: number, height: number }} Pixels */
+/**
+ * Column after column; in each, from one place to another no pixel is empty.
+ * @typedef {{ data: Uint32Array, width: number, height: number, from: Int32Array, to: Int32Array }} Pixels
+ */
+
+/** @type {(width: number, height: number) => Pixels} */
+export function emptyPixels(width, height) {
+  const [from, to] = [new Int32Array(width), new Int32Array(width).fill(-1)];
+  return { data: new Uint32Array(width * height), width, height, from, to };
+}
 
 /** @type {(pixels: Pixels) => ImageData} */
 function imageOf({ data, width, height }) {
@@ -77,43 +87,64 @@ function imageOf({ data, width, height }) {
 }
 
 /**
- * Fill what a line through these points covers in each column of pixels; it breaks where a place is not finite.
+ * Fill what a line through these points covers in each column of pixels, where nothing is yet: who is on top comes
+ * first. It breaks where a place is not finite.
  * @type {(pixels: Pixels, ink: number, x: Float64Array, y: Float64Array) => void}
  */
 export function trace(pixels, ink, x, y) {
-  let column = Number.NaN; // where the line is, and what it has covered there; arrays would take time
+  const { width } = pixels;
+  let column = -1; // where the line is, and what it has covered there; objects would take time
   let low = 0;
   let high = 0;
+  let isDrawn = false;
   for (let i = 0; i < x.length; i++) {
-    if (!Number.isFinite(x[i] + y[i])) {
-      fillColumn(pixels, ink, column, low, high);
-      column = Number.NaN;
+    const nextX = x[i];
+    const nextY = y[i];
+    if (!Number.isFinite(nextX + nextY)) {
+      if (isDrawn) fillColumn(pixels, ink, column, low, high);
+      isDrawn = false;
       continue;
     }
-    const to = Math.floor(x[i]);
-    if (Number.isNaN(column)) {
+    const at = nextX < width ? nextX : width; // nothing is drawn beside the chart
+    const to = at < 0 ? -1 : Math.floor(at);
+    if (!isDrawn) {
       column = to;
-      low = high = y[i];
+      low = high = nextY;
+      isDrawn = true;
     }
-    const slope = column < to ? (y[i] - y[i - 1]) / (x[i] - x[i - 1]) : 0;
-    while (column < to) {
+    const slope = column < to ? (nextY - y[i - 1]) / (nextX - x[i - 1]) : 0;
+    for (; column < to; column++) {
       const edge = y[i - 1] + slope * (column + 1 - x[i - 1]);
-      fillColumn(pixels, ink, column, Math.min(low, edge), Math.max(high, edge));
-      column = Math.min(Math.max(column + 1, -1), pixels.width); // nothing is drawn beside the chart
-      if (column === pixels.width) return;
+      fillColumn(pixels, ink, column, edge < low ? edge : low, edge > high ? edge : high);
       low = high = edge;
     }
-    if (y[i] < low) low = y[i];
-    if (y[i] > high) high = y[i];
+    if (column === width) return;
+    if (nextY < low) low = nextY;
+    if (nextY > high) high = nextY;
   }
-  fillColumn(pixels, ink, column, low, high);
+  if (isDrawn) fillColumn(pixels, ink, column, low, high);
 }
 
 /** @type {(pixels: Pixels, ink: number, column: number, low: number, high: number) => void} */
-function fillColumn({ data, width, height }, ink, column, low, high) {
-  if (!(column >= 0 && column < width)) return;
-  const end = column * height + Math.min(Math.floor(high), height - 1);
-  for (let at = column * height + Math.max(Math.floor(low), 0); at <= end; at++) data[at] = ink;
+function fillColumn({ data, width, height, from, to }, ink, column, low, high) {
+  if (column < 0 || column >= width || high < 0) return;
+  const top = low > 0 ? Math.floor(low) : 0;
+  const bottom = high < height ? Math.floor(high) : height - 1;
+  const first = from[column];
+  const last = to[column];
+  if (top >= first && bottom <= last) return; // most of hundreds of lines lie on one another
+  const start = column * height;
+  for (let row = top; row <= bottom; row++) {
+    if (row >= first && row < last) row = last;
+    else if (data[start + row] === 0) data[start + row] = ink;
+  }
+  if (top <= last + 1 && bottom >= first - 1) {
+    from[column] = Math.min(first, top);
+    to[column] = Math.max(last, bottom);
+  } else if (bottom - top > last - first) {
+    from[column] = top;
+    to[column] = bottom;
+  }
 }
 
 /**

@@ -21,7 +21,6 @@ import { wallPage } from "./wall.js";
 /** @import { Filter } from "../../../auditing/report/page/types.js" */
 /** @import { Go, Page } from "./answers.js" */
 
-const STYLES = ["audit/uplot/uPlot.min.css", "audit/page.css", "plugin.css", "table.css"];
 const MEGABYTE = 1 << 20;
 const PAGES = new Map([
   ["", findingsPage],
@@ -68,7 +67,7 @@ function openPair() {
 export async function render() {
   document.querySelector("base")?.remove(); // links are relative to this document
   document.documentElement.lang = "en";
-  await Promise.all(STYLES.map(style)); // later ones win
+  await style();
   const tally = el("p", { class: "tally", id: "tally" });
   const brand = el("a", { class: "brand", href: "#/" }, "gradledger");
   const themeButton = el("button", { type: "button", id: "theme", class: "quiet" });
@@ -103,13 +102,10 @@ export async function begin() {
   route();
 }
 
-/**
- * @param {string} name
- * @returns {Promise<Event>}
- */
-function style(name) {
+/** @returns {Promise<Event>} */
+function style() {
   return new Promise((resolve) => {
-    const href = new URL(name, import.meta.url);
+    const href = new URL("plugin.css", import.meta.url);
     document.head.append(el("link", { rel: "stylesheet", href, onload: resolve, onerror: resolve }));
   });
 }

@@ -14,6 +14,7 @@ import { asTable, asText, chartDrawing, saved, savedPicture } from "./wall_expor
 /** @import { Wall } from "./wall.js" */
 
 const MOST_READ = 12; // values at the crosshair
+const RESTS = 80; // milliseconds without a zoom: while one goes on, no answer takes time from its frames
 
 /** The chart of one tag. */
 export class Tile {
@@ -46,6 +47,7 @@ export class Tile {
     this.stale = true;
     this.loading = false;
     this.closed = false;
+    this.timer = 0;
   }
 
   /** What can be made of the chart. */
@@ -99,10 +101,11 @@ export class Tile {
     if (visible && this.stale) this.load();
   }
 
-  /** Ask for points that are as fine as the view, if anybody sees them. */
+  /** Ask for points that are as fine as the view, if anybody sees them, once it rests. */
   refine() {
     this.stale = true;
-    if (this.visible) this.load();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.visible && this.load(), RESTS);
   }
 
   /** Ask, and ask again as long as something else is wanted when the answer comes: one question at a time. */

@@ -7,10 +7,11 @@ from importlib.resources import files
 
 import pytest
 
-from summaries.auditing.report.modules import PLAIN, asset, plain_scripts, reachable
+from summaries.auditing.report.modules import asset, plain_scripts, reachable
 
 PAGE = files("summaries.auditing.report").joinpath("page")
 MODULES = sorted(entry.name for entry in PAGE.iterdir() if entry.name.endswith(".js"))
+PLAIN = {"uplot/uPlot.iife.min.js": "uPlot"}
 ENTRIES = ("main.js", "comparison.js")
 DEFINED = r"^(?:async )?(?:function|const|let|class) (\w+)"
 

@@ -36,7 +36,7 @@ def test_files(app):
     assert told["Content-Type"] == "text/javascript; charset=utf-8"
     assert told["X-Content-Type-Options"] == "nosniff"
     assert int(told["Content-Length"]) == len(content)
-    assert b"export async function render()" in content
+    assert b"\nasync function render()" in content
 
 
 def test_the_page_as_one_file(app):

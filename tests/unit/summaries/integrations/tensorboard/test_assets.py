@@ -1,48 +1,52 @@
-"""The page's files: only listed ones are given, and what they import is among them."""
+"""The page's files: only listed ones are given, each with all that it needs in it."""
 
-import json
-import posixpath
 import re
 import shutil
 import subprocess
+from importlib.resources import files
 
 import pytest
 
-from summaries.integrations.tensorboard.assets import asset, names
+from summaries.integrations.tensorboard.assets import asset
 
-OWN = sorted(name for name in names() if "/" not in name and name.endswith(".js"))
+FOLDER = files("summaries.integrations.tensorboard").joinpath("page")
+OWN = sorted(entry.name for entry in FOLDER.iterdir() if entry.name.endswith(".js"))
 
 
 def text(name):
-    return asset(name)[1].decode()
+    return FOLDER.joinpath(name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    "name", ["", "..", "audit/", "audit/../html.py", "/etc/passwd", "audit/main.js", "plugin.py", "a\0b"]
+    "name", ["", "..", "wall.js", "table.css", "../html.py", "/etc/passwd", "audit/main.js", "plugin.py", "a\0b"]
 )
 def test_nothing_else_is_given(name):
     with pytest.raises(LookupError, match="there is no file"):
         asset(name)
 
 
-@pytest.mark.parametrize("name", sorted(names()))
-def test_a_file_and_what_it_imports(name):
+@pytest.mark.parametrize(("name", "exported"), [("plugin.js", "render, begin"), ("alone.js", "")])
+def test_a_script_has_all_that_it_needs_in_it(name, exported):
     kind, content = asset(name)
-    assert kind == f"text/{'css' if name.endswith('.css') else 'javascript'}; charset=utf-8"
-    if not name.endswith(".js"):
-        return
-    imports = re.findall(r'^import \{([\w,\s]+)\} from "(\./[^"]+)";$', content.decode(), re.MULTILINE)
-    for wanted, path in imports:
-        imported = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
-        assert imported in names()
-        for one in re.findall(r"\w+", wanted):
-            exported = rf"^export (?:async )?(?:function|const|let|class) {one}\b|^export {{ {one} }};"
-            assert re.search(exported, text(imported), re.MULTILINE), (one, imported)
-    assert len(re.findall(r"^import ", content.decode(), re.MULTILINE)) == len(imports)
+    script = content.decode()
+    assert kind == "text/javascript; charset=utf-8"
+    assert re.findall("^import .*|^export .*", script, re.MULTILINE) == [
+        f"export const {{ {exported} }} = $integrations_tensorboard_page_{name.removesuffix('.js')};"
+    ]
+    assert "import.meta.url" in script  # data and styles are beside it, whatever document it is in
+    assert "document.baseURI" not in script
+    if node := shutil.which("node"):  # without it, Chromium parses it in tests/browser
+        command = [node, "--input-type=module", "--check"]
+        done = subprocess.run(command, input=script, text=True, capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_uplot_is_a_module_here():
-    assert text("audit/uplot/uPlot.iife.min.js").endswith("\nexport { uPlot };\n")
+def test_styles_are_in_the_order_in_which_later_ones_win():
+    kind, content = asset("plugin.css")
+    styles = content.decode()
+    assert kind == "text/css; charset=utf-8"
+    first = [styles.index(part) for part in (".uplot", ":root", ".wall", ".runs-plot")]
+    assert first == sorted(first)
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -51,22 +55,6 @@ def test_modules_make_no_markup(name):
     assert max(map(len, text(name).split("\n"))) <= 120
     made = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|\bon\w+="
     assert re.findall(made, text(name)) == []
-
-
-PARSE = """
-const vm = require("node:vm");
-const files = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
-for (const [identifier, text] of Object.entries(files)) new vm.SourceTextModule(text, { identifier });
-"""
-
-
-def test_modules_parse():
-    """All in one process, which takes longer to start than to parse."""
-    if node := shutil.which("node"):  # without it, Chromium parses them in tests/browser
-        files = json.dumps({name: text(name) for name in OWN})
-        command = [node, "--experimental-vm-modules", "--no-warnings", "-e", PARSE]
-        done = subprocess.run(command, input=files, text=True, capture_output=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_only_our_own_pages_of_rules_are_parsed_as_markup():
