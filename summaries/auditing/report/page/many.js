@@ -4,7 +4,7 @@ import { firstFrom } from "./columns.js";
 import { color } from "./theme.js";
 
 /** @import uPlotClass from "uplot" */
-/** @import { Line, Points, Range } from "./types.js" */
+/** @import { Column, Line, Points, Range } from "./types.js" */
 
 const FAINT = 0.3;
 
@@ -27,13 +27,35 @@ export function placeOn({ min = 0, max = 1, distr = 1, asinh = 1 }, first, last)
 export function valuesIn(lines, [low, high]) {
   let [least, most] = [Infinity, -Infinity];
   for (const { x, value } of lines) {
-    for (let i = firstFrom(x, low); i < x.length && x[i] <= high; i++) {
-      if (!Number.isFinite(value[i])) continue;
-      if (value[i] < least) least = value[i];
-      if (value[i] > most) most = value[i];
-    }
+    const from = firstFrom(x, low);
+    let to = firstFrom(x, high);
+    while (x[to] === high) to++;
+    const found = to - from === x.length ? ofWhole(value) : finiteRange(value, from, to);
+    least = Math.min(least, found[0]);
+    most = Math.max(most, found[1]);
   }
   return least > most ? [null, null] : [least, most];
+}
+
+/** Of columns that were looked at as a whole, as each zoom out looks at all. @type {WeakMap<Column, Range>} */
+const KNOWN = new WeakMap();
+
+/** @type {(value: Column) => Range} */
+function ofWhole(value) {
+  const found = KNOWN.get(value) ?? finiteRange(value, 0, value.length);
+  KNOWN.set(value, found);
+  return found;
+}
+
+/** @type {(value: Column, from: number, to: number) => Range} */
+function finiteRange(value, from, to) {
+  let [least, most] = [Infinity, -Infinity];
+  for (let i = from; i < to; i++) {
+    if (!Number.isFinite(value[i])) continue;
+    if (value[i] < least) least = value[i];
+    if (value[i] > most) most = value[i];
+  }
+  return [least, most];
 }
 
 /**

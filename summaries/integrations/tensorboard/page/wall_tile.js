@@ -14,7 +14,7 @@ import { asTable, asText, chartDrawing, saved, savedPicture } from "./wall_expor
 /** @import { Wall } from "./wall.js" */
 
 const MOST_READ = 12; // values at the crosshair
-const RESTS = 80; // milliseconds without a zoom: while one goes on, no answer takes time from its frames
+const [FEW, RESTS] = [32, 80]; // more curves than a few wait so many milliseconds until a zoom rests
 
 /** The chart of one tag. */
 export class Tile {
@@ -101,11 +101,11 @@ export class Tile {
     if (visible && this.stale) this.load();
   }
 
-  /** Ask for points that are as fine as the view, if anybody sees them, once it rests. */
+  /** Ask for points that are as fine as the view, if anybody sees them; what takes long, not while it still changes. */
   refine() {
     this.stale = true;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.visible && this.load(), RESTS);
+    this.timer = setTimeout(() => this.visible && this.load(), this.curves.length > FEW ? RESTS : 0);
   }
 
   /** Ask, and ask again as long as something else is wanted when the answer comes: one question at a time. */
