@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -306,3 +307,16 @@ def test_a_run_that_was_let_go_is_read_again_without_another_audit(tmp_path):
     book.let_go()
     assert library.book("a").columns is not None
     assert (book.version, book.report) == (version, verdict)
+
+
+def test_a_row_is_worked_out_once_for_each_report(tmp_path):
+    log_run(tmp_path / "a", steps=20)
+    (book,) = library_of(tmp_path).since(-1)[0]
+    book.report = replace(book.report, wall_times=(1.6e9, 1.6e9 + 60))  # long ago: nobody writes it any more
+    first = book.row()
+    assert first["seconds"] == 60.0
+    assert book.row() is first
+    book.report = replace(book.report, wall_times=(1.6e9, 1.6e9 + 90))
+    assert book.row()["seconds"] == 90.0
+    book.report = None
+    assert book.row() is None
