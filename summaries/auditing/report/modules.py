@@ -43,7 +43,7 @@ def reachable(entry: str) -> list[str]:
 
 def plain_scripts(entry: str) -> list[str]:
     """The texts of a module and of those that it needs as scripts, in the order in which they run."""
-    texts = [_enclosed(name) for name in reachable(entry)]
+    texts = [_plain(name) if name == entry else _enclosed(name) for name in reachable(entry)]
     return [text.replace("import.meta.url", "document.baseURI") for text in texts]
 
 
@@ -64,19 +64,23 @@ def _seen_from(name: str, path: str) -> str:
     return posixpath.relpath(posixpath.normpath(absolute), _FOLDER)
 
 
-def _enclosed(name: str) -> str:
-    """A module as a function that is called at once."""
+def _plain(name: str) -> str:
+    """A module as a script, which takes what it imports from those before it."""
     text = asset(name)
-    if name in _PLAIN:
-        return text
     taken = [
         f"const {names} = {_object(module)};\n"
         for names, path in _IMPORT.findall(text)
         if (module := _seen_from(name, path)) not in _PLAIN
     ]
-    code = _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", text)))
-    given = ", ".join(_EXPORT.findall(text))
-    return f'"use strict";\nconst {_object(name)} = (() => {{\n{"".join(taken)}{code}return {{ {given} }};\n}})();\n'
+    return f'"use strict";\n{"".join(taken)}{_EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", text)))}'
+
+
+def _enclosed(name: str) -> str:
+    """A module as a function that is called at once."""
+    if name in _PLAIN:
+        return asset(name)
+    given = ", ".join(_EXPORT.findall(asset(name)))
+    return f"const {_object(name)} = (() => {{\n{_plain(name)}return {{ {given} }};\n}})();\n"
 
 
 def _object(name: str) -> str:
