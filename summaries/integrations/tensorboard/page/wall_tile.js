@@ -1,6 +1,6 @@
 // A chart of the wall: one tag with all chosen runs, its values at the crosshair, and what can be saved of it.
 
-import { lineChart } from "../../../auditing/report/page/chart.js";
+import { lineChart, MANY } from "../../../auditing/report/page/chart.js";
 import { el, quietButton } from "../../../auditing/report/page/elements.js";
 import { shortened } from "../../../auditing/report/page/names.js";
 import { counted, duration, number, whole } from "../../../auditing/report/page/numbers.js";
@@ -14,7 +14,7 @@ import { asTable, asText, chartDrawing, saved, savedPicture } from "./wall_expor
 /** @import { Wall } from "./wall.js" */
 
 const MOST_READ = 12; // values at the crosshair
-const [FEW, RESTS] = [32, 80]; // more curves than a few wait so many milliseconds until a zoom rests
+const RESTS = 80; // milliseconds until a zoom of many curves rests
 
 /** The chart of one tag. */
 export class Tile {
@@ -105,7 +105,7 @@ export class Tile {
   refine() {
     this.stale = true;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.visible && this.load(), this.curves.length > FEW ? RESTS : 0);
+    this.timer = setTimeout(() => this.visible && this.load(), this.curves.length > MANY ? RESTS : 0);
   }
 
   /** Ask, and ask again as long as something else is wanted when the answer comes: one question at a time. */
