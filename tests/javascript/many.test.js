@@ -2,9 +2,19 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { emptyPixels, placeOn, trace, valuesIn } from "../../summaries/auditing/report/page/many.js";
+import { axisOf, emptyPixels, evenly, placeOn, trace, valuesIn } from "../../summaries/auditing/report/page/many.js";
 
 const [WIDTH, HEIGHT] = [6, 8];
+const [ACROSS, UP] = [axisOf({ min: 0, max: WIDTH }, WIDTH), axisOf({ min: -HEIGHT, max: 0 }, HEIGHT)];
+
+/**
+ * Draw a line whose heights count from the top.
+ * @type {(pixels: import("../../summaries/auditing/report/page/many.js").Pixels, ink: number, x: number[], y: number[]) => void}
+ */
+function draw(pixels, ink, x, y) {
+  const down = Float64Array.from(y, (height) => -height);
+  trace(pixels, ink, Float64Array.from(x), down, ACROSS, UP);
+}
 
 /**
  * What is drawn of a line: for each column, its rows.
@@ -13,7 +23,7 @@ const [WIDTH, HEIGHT] = [6, 8];
 function rows(x, y) {
   const pixels = emptyPixels(WIDTH, HEIGHT);
   const { data } = pixels;
-  trace(pixels, 1, Float64Array.from(x), Float64Array.from(y));
+  draw(pixels, 1, x, y);
   return Array.from({ length: WIDTH }, (_one, column) =>
     Array.from({ length: HEIGHT }, (_other, row) => row).filter((row) => data[column * HEIGHT + row] === 1),
   );
@@ -36,6 +46,25 @@ test("a line breaks at what is no number, and a point by itself is a pixel", () 
 test("what lies outside is left out, and a line comes in from there", () => {
   assert.deepEqual(rows([-1e9, 1, 1e9], [3, 3, 3]), [[3], [3], [3], [3], [3], [3]]);
   assert.deepEqual(rows([1, 3], [-100, 100]), [[], [0], [0, 1, 2, 3, 4, 5, 6, 7], [], [], []]);
+});
+
+test("on logarithmic axes a line breaks where there is no logarithm", () => {
+  const [across, up] = [WIDTH, HEIGHT].map((decades) => ({ min: 1, max: 10 ** decades, distr: 3 }));
+  const series = {};
+  const line = { series, x: Float64Array.of(0, 2, 2e2, 2e3, 2e4), value: Float64Array.of(2, 2, 2e2, -2, 2e7) };
+  const [{ x, value }] = evenly([/** @type {any} */ (line)], { x: across, y: up });
+  const pixels = emptyPixels(WIDTH, HEIGHT);
+  trace(pixels, 1, x, value, axisOf(across, WIDTH), axisOf(up, HEIGHT));
+  const filled = [...pixels.data.keys()].filter((at) => pixels.data[at] === 1);
+  const places = filled.map((at) => [Math.floor(at / HEIGHT), at % HEIGHT]);
+  assert.deepEqual(places, [
+    [0, 7],
+    [1, 6],
+    [1, 7],
+    [2, 5],
+    [2, 6],
+    [4, 0],
+  ]); // column and row
 });
 
 test("values in sight", () => {
@@ -61,14 +90,14 @@ test("what is drawn first stays on top, whatever lies between", () => {
     const expected = new Uint32Array(WIDTH * HEIGHT);
     for (let ink = 1; ink < 8; ink++) {
       const at = 100 * round + 10 * ink;
-      const x = Float64Array.from([0, 1, 2, 3, 4, 5], (k) => k + Math.abs(random(at)) / 2);
-      const y = Float64Array.from(x, (_, k) => 12 * random(at + k + 1));
+      const x = [0, 1, 2, 3, 4, 5].map((k) => k + Math.abs(random(at)) / 2);
+      const y = x.map((_, k) => 12 * random(at + k + 1));
       const alone = emptyPixels(WIDTH, HEIGHT);
-      trace(alone, ink, x, y);
+      draw(alone, ink, x, y);
       alone.data.forEach((pixel, k) => {
         expected[k] ||= pixel;
       });
-      trace(pixels, ink, x, y);
+      draw(pixels, ink, x, y);
     }
     assert.deepEqual(pixels.data, expected);
   }

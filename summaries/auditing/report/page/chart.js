@@ -1,7 +1,7 @@
 // Line charts, drawn by uPlot.
 
 import { aligned, notFinite, ordered, placed } from "./columns.js";
-import { drawMany, valuesIn } from "./many.js";
+import { drawMany, evenly, valuesIn } from "./many.js";
 import { drawMarks, drawNotFinite, FLAG_HEIGHT } from "./marks.js";
 import { duration, durations, number, ticks, whole } from "./numbers.js";
 import { color } from "./theme.js";
@@ -18,7 +18,8 @@ const BESIDE = 22; // half of the label of the last tick of the x axis
 const LINE_COLORS = 8;
 const DASHES = [undefined, [7, 3], [2, 3], [8, 3, 2, 3]]; // of the first eight curves, of the next eight, …
 export const MANY = 4 * LINE_COLORS; // more curves than colors and dashes tell apart are drawn as thin lines
-const MOVING = 100; // milliseconds: who draws again so soon is zooming
+const QUICK = 8; // milliseconds: an exact picture of many lines that takes less needs no coarse one before it
+const RESTS = 100; // milliseconds until who zooms has stopped
 const OUTSIDE = -10; // where uPlot has the crosshair of a chart that has none
 const OUTLIERS = 0.01; // the share of values on each side that clipping may leave out
 const SHARES = new Set(["clipped", "clipped_fraction", "zero_fraction"]);
@@ -265,22 +266,30 @@ export function lineChart(view, holder, curves, findings, log, looks = {}) {
 }
 
 /**
- * Have the lines drawn by ourselves: uPlot knows none of them. As long as somebody zooms, they are three pixels wide,
- * which takes half the time.
+ * Have the lines drawn by ourselves: uPlot knows none of them. What takes long is first drawn three pixels wide, which
+ * takes half the time, and exactly when nobody zooms any more.
  * @type {(options: ChartOptions, lines: Line[], shown: () => Range, clipped: boolean) => void}
  */
 function drawAll({ scales, hooks, cursor }, lines, shown, clipped) {
   const canvas = document.createElement("canvas");
   const range = /** @type {ScaleRange} */ (scales.y.range);
   if (!clipped) scales.y.range = (u) => range(u, .../** @type {Range} */ (valuesIn(lines, shown())));
-  let [drawn, timer] = [-Infinity, 0];
+  const evenLines = evenly(lines, scales);
+  let [exact, timer, isAtRest] = [0, 0, true]; // the milliseconds of an exact picture
+  /** @param {uPlotClass} u */
+  const rest = (u) => {
+    isAtRest = true;
+    u.redraw(false);
+  };
   /** @param {uPlotClass} u */
   const draw = (u) => {
-    const isMoving = performance.now() - drawn < MOVING;
-    drawn = performance.now();
+    const isExact = isAtRest || exact < QUICK;
+    const began = performance.now();
+    drawMany(u, evenLines, canvas, isExact ? 1 : 3);
+    exact = (performance.now() - began) * (isExact ? 1 : 2);
+    isAtRest = false;
     clearTimeout(timer);
-    if (isMoving) timer = setTimeout(() => u.redraw(false), MOVING);
-    drawMany(u, lines, canvas, isMoving ? 3 : 1);
+    if (!isExact) timer = setTimeout(rest, RESTS, u);
   };
   hooks.draw = [draw, ...[hooks.draw ?? []].flat()];
   hooks.destroy = [() => clearTimeout(timer)];

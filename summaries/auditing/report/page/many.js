@@ -9,15 +9,51 @@ import { color } from "./theme.js";
 const FAINT = 0.3;
 
 /**
+ * What makes a scale of uPlot's even: the logarithm, if it is logarithmic.
+ * @type {(scale: uPlotClass.Scale) => (value: number) => number}
+ */
+function evenOn({ distr = 1, asinh = 1 }) {
+  return distr === 3 ? Math.log10 : distr === 4 ? (value) => Math.asinh(value / asinh) : (value) => value;
+}
+
+/**
+ * Where an even scale begins, and how many pixels a unit of it has.
+ * @typedef {{ start: number, factor: number }} Axis
+ */
+
+/** @type {(scale: uPlotClass.Scale, pixels: number) => Axis} */
+export function axisOf(scale, pixels) {
+  const { min = 0, max = 1 } = scale;
+  const even = evenOn(scale);
+  const start = even(min);
+  return { start, factor: pixels / (even(max) - start || 1) };
+}
+
+/**
  * From a value to its place between two pixels, on a scale of uPlot's.
  * @type {(scale: uPlotClass.Scale, first: number, last: number) => (value: number) => number}
  */
-export function placeOn({ min = 0, max = 1, distr = 1, asinh = 1 }, first, last) {
-  /** @type {(value: number) => number} */
-  const to = distr === 3 ? Math.log10 : distr === 4 ? (value) => Math.asinh(value / asinh) : (value) => value;
-  const low = to(min);
-  const factor = (last - first) / (to(max) - low || 1);
-  return (value) => first + (to(value) - low) * factor;
+export function placeOn(scale, first, last) {
+  const { start, factor } = axisOf(scale, last - first);
+  const even = evenOn(scale);
+  return (value) => first + (even(value) - start) * factor;
+}
+
+/**
+ * Lines as they lie on even scales: to draw them then takes no function for a point.
+ * @type {(lines: Line[], scales: Record<string, uPlotClass.Scale>) => Line[]}
+ */
+export function evenly(lines, { x, y }) {
+  return lines.map((line) => ({ ...line, x: evened(line.x, x), value: evened(line.value, y) }));
+}
+
+/** @type {(column: Column, scale: uPlotClass.Scale) => Float64Array} */
+function evened(column, scale) {
+  const even = evenOn(scale);
+  if (even(Math.E) === Math.E) return column instanceof Float64Array ? column : new Float64Array(column);
+  const found = new Float64Array(column.length);
+  for (let i = 0; i < column.length; i++) found[i] = even(column[i]);
+  return found;
 }
 
 /**
@@ -68,19 +104,12 @@ export function drawMany(u, lines, canvas, wide) {
   const ctx = canvas.getContext("2d");
   if (ctx === null || canvas.width * canvas.height === 0) return;
   const pixels = emptyPixels(canvas.width, canvas.height);
-  const across = placeOn(u.scales.x, 0, canvas.width);
-  const up = placeOn(u.scales.y, canvas.height, 0);
-  const { min = 0, max = 1 } = u.scales.x;
-  const longest = Math.max(...lines.map(({ x }) => x.length));
-  const [places, heights] = [new Float64Array(longest), new Float64Array(longest)];
+  const [across, up] = [axisOf(u.scales.x, canvas.width), axisOf(u.scales.y, canvas.height)];
+  const [low, high] = [across.start, across.start + canvas.width / across.factor];
   for (const { series, x, value } of [...lines].reverse()) {
     const ink = inkOf(String(series.class), series.alpha === 1 ? 1 : FAINT);
-    const [from, to] = [Math.max(firstFrom(x, min) - 1, 0), Math.min(firstFrom(x, max) + 1, x.length)];
-    for (let i = from; i < to; i++) {
-      places[i - from] = across(x[i]);
-      heights[i - from] = up(value[i]);
-    }
-    trace(pixels, ink, places.subarray(0, to - from), heights.subarray(0, to - from));
+    const [from, to] = [Math.max(firstFrom(x, low) - 1, 0), Math.min(firstFrom(x, high) + 1, x.length)];
+    trace(pixels, ink, x.subarray(from, to), value.subarray(from, to), across, up);
   }
   ctx.putImageData(imageOf(pixels), 0, 0);
   u.ctx.imageSmoothingEnabled = false;
@@ -111,44 +140,49 @@ function imageOf({ data, width, height }) {
 /**
  * Fill what a line through these points covers in each column of pixels, where nothing is yet: who is on top comes
  * first. It breaks where a place is not finite.
- * @type {(pixels: Pixels, ink: number, x: Float64Array, y: Float64Array) => void}
+ * @type {(pixels: Pixels, ink: number, x: Column, y: Column, across: Axis, up: Axis) => void}
  */
-export function trace(pixels, ink, x, y) {
-  const { width } = pixels;
-  let column = -1; // where the line is, and what it has covered there; objects would take time
-  let low = 0;
-  let high = 0;
+export function trace(pixels, ink, x, y, across, up) {
+  const first = across.start;
+  const wide = 1 / across.factor;
+  let column = -1; // where the line is; objects would take time for each point
+  let right = first; // where that column ends
+  let least = 0; // what the line has covered of it
+  let most = 0;
   let isDrawn = false;
   for (let i = 0; i < x.length; i++) {
-    const nextX = x[i];
-    const nextY = y[i];
-    if (!Number.isFinite(nextX + nextY)) {
-      if (isDrawn) fillColumn(pixels, ink, column, low, high);
+    const at = x[i];
+    const value = y[i];
+    if (!(Math.abs(value) < Infinity && at > -Infinity)) {
+      if (isDrawn) fillColumn(pixels, ink, column, least, most, up);
       isDrawn = false;
       continue;
     }
-    const at = nextX < width ? nextX : width; // nothing is drawn beside the chart
-    const to = at < 0 ? -1 : Math.floor(at);
-    if (!isDrawn) {
-      column = to;
-      low = high = nextY;
-      isDrawn = true;
+    if (at >= right) {
+      const slope = isDrawn ? (value - y[i - 1]) / (at - x[i - 1]) : 0;
+      while (at >= right) {
+        if (isDrawn) {
+          const edge = y[i - 1] + slope * (right - x[i - 1]);
+          fillColumn(pixels, ink, column, edge < least ? edge : least, edge > most ? edge : most, up);
+          least = most = edge;
+        }
+        column++;
+        if (column === pixels.width) return; // nothing is drawn beside the chart
+        right = first + (column + 1) * wide;
+      }
     }
-    const slope = column < to ? (nextY - y[i - 1]) / (nextX - x[i - 1]) : 0;
-    for (; column < to; column++) {
-      const edge = y[i - 1] + slope * (column + 1 - x[i - 1]);
-      fillColumn(pixels, ink, column, edge < low ? edge : low, edge > high ? edge : high);
-      low = high = edge;
-    }
-    if (column === width) return;
-    if (nextY < low) low = nextY;
-    if (nextY > high) high = nextY;
+    if (!isDrawn) least = most = value;
+    isDrawn = true;
+    if (value < least) least = value;
+    if (value > most) most = value;
   }
-  if (isDrawn) fillColumn(pixels, ink, column, low, high);
+  if (isDrawn) fillColumn(pixels, ink, column, least, most, up);
 }
 
-/** @type {(pixels: Pixels, ink: number, column: number, low: number, high: number) => void} */
-function fillColumn({ data, width, height, from, to }, ink, column, low, high) {
+/** @type {(pixels: Pixels, ink: number, column: number, least: number, most: number, up: Axis) => void} */
+function fillColumn({ data, width, height, from, to }, ink, column, least, most, up) {
+  const low = height - (most - up.start) * up.factor;
+  const high = height - (least - up.start) * up.factor;
   if (column < 0 || column >= width || high < 0) return;
   const top = low > 0 ? Math.floor(low) : 0;
   const bottom = high < height ? Math.floor(high) : height - 1;
