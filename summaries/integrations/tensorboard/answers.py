@@ -94,7 +94,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from summaries.integrations.tensorboard.books import Book, Columns
+    from summaries.integrations.tensorboard.books import Book
     from summaries.integrations.tensorboard.library import Library
     from summaries.reading.series import Items
 
@@ -139,7 +139,7 @@ def _row(book: Book) -> dict[str, Any]:
 
 def _run(library: Library, query: Query) -> bytes:
     book = library.book(_text(query, "run"))
-    columns, report = _columns(book), book.told()
+    columns, report = book.held, book.told()
     assert report is not None
     stretches = max(_POINTS // (2 * max(len(columns.signals.all), 1)), _FEWEST_STRETCHES)
     drawn = replace(report, curves=curves(columns.signals, min(stretches, 1000)))
@@ -148,7 +148,7 @@ def _run(library: Library, query: Query) -> bytes:
 
 def _layers(library: Library, query: Query) -> bytes:
     book = library.book(_text(query, "run"))
-    columns, report = _columns(book), book.told()
+    columns, report = book.held, book.told()
     found = layers.kinds(columns.signals)
     wanted = query.get("kind", found[0].key if found else "")
     kind = next((kind for kind in found if kind.key == wanted), None)
@@ -187,9 +187,10 @@ def _drawn(x: NDArray[Any], value: Zoomable, query: Query) -> NDArray[np.intp]:
 
     All of them for `stretches=0`.
     """
-    low, high = (_number(query, end, otherwise) for end, otherwise in (("from", -math.inf), ("to", math.inf)))
-    start = max(bisect_left(x, low) - 1, 0)  # NumPy's search would make floats of all integers first
-    stop = bisect_right(x, high) + 1
+    low, high = _number(query, "from", -math.inf), _number(query, "to", math.inf)
+    # NumPy's search would make floats of all integers first.
+    start = max(bisect_left(x, low) - 1, 0) if low > -math.inf else 0
+    stop = bisect_right(x, high) + 1 if high < math.inf else len(x)
     stretches = _integer(query, "stretches", 1000)
     if stretches == 0:
         return np.arange(start, min(stop, len(x)))
@@ -290,17 +291,17 @@ def _histograms(library: Library, query: Query) -> bytes:
 
 
 def _norms(library: Library, query: Query) -> dict[str, Any]:
-    columns = _columns(library.book(_text(query, "run")))
+    columns = library.book(_text(query, "run")).held
     return norms(columns.signals, query.get("tag"))
 
 
 def _matrices(library: Library, query: Query) -> dict[str, Any]:
-    columns = _columns(library.book(_text(query, "run")))
+    columns = library.book(_text(query, "run")).held
     return {"tags": matrix_tags(columns.run)}
 
 
 def _matrix(library: Library, query: Query) -> bytes:
-    columns, tag = _columns(library.book(_text(query, "run"))), _text(query, "tag")
+    columns, tag = library.book(_text(query, "run")).held, _text(query, "tag")
     step, matrix = matrix_at(columns.run, tag, _integer(query, "index", 0))
     drawn, arrays = shown(matrix), Arrays()
     head = {"step": step, "shape": list(matrix.shape), "size": list(drawn.shape)}
@@ -335,13 +336,6 @@ ANSWERS: Mapping[str, Answer] = {
     "rule": _rule,
 }
 """Name of an address → what answers it; raises LookupError, ValueError, OSError or TimeoutError."""
-
-
-def _columns(book: Book) -> Columns:
-    columns = book.columns  # once: another thread may let go of them
-    if columns is None:
-        raise TimeoutError(f"run {book.name!r} is still being read")
-    return columns
 
 
 def _text(query: Query, name: str) -> str:

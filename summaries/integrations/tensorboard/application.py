@@ -104,6 +104,7 @@ class Application:
         folder, _, name = path.partition("/")
         try:
             if folder == "page":
+                self._library.make_way()
                 return 200, *asset(name)
             if folder != "data" or name not in EVERY_ANSWER:
                 return _said(404, f"there is nothing at {path!r}")

@@ -165,6 +165,18 @@ class Book:
         return self.files.name
 
     @property
+    def held(self) -> Columns:
+        """The columns.
+
+        Raises:
+            TimeoutError: they were let go of meanwhile, so that they must be read again.
+        """
+        columns = self.columns  # once: another thread may let go of them
+        if columns is None:
+            raise TimeoutError(f"run {self.name!r} is still being read")
+        return columns
+
+    @property
     def bytes(self) -> int:
         """How much memory the columns take; a run that grows has them twice."""
         return 0 if self.columns is None else self.columns.bytes * (1 if self._growing is None else 2)

@@ -2,8 +2,8 @@
 
 One thread reads. In TensorBoard it starts when the page is first opened. It lists the files again and again, reads
 what has changed, runs that somebody waits for first, and audits it; while somebody looks at curves, or is about to, all
-runs are read before the next is audited. What the table shows of a run stays in memory; the columns of a run stay as
-long as there is room, and are read again when somebody opens it.
+runs are read before the next audit, and a page is opened before it. What the table shows of a run stays in memory; its
+columns stay as long as there is room, and are read again when somebody opens it.
 
 Memory: 24 bytes for each scalar of the runs that are kept, twice that for one that grows, up to `most_bytes`; the run
 that was read last is kept whatever its size. Besides, a kilobyte or two for each run, a fifth of one for each of its
@@ -53,6 +53,7 @@ _MOST_PAUSE_SECS = 15.0  # but nobody waits longer than this to see that they ha
 _KEPT = 7 / 8  # of the memory, when there is no more: else all columns would be counted after each run
 _SPARK_STRETCHES = 50  # of the curves that sparklines are made of
 _LOOKING_SECS = 5.0  # who asked for curves so recently is looking at them: more of them come before verdicts
+_OPENING_SECS = 0.4  # what it takes to open a page, if nobody else wants the interpreter
 _logger = logging.getLogger("summaries")
 
 
@@ -89,14 +90,13 @@ class Library:
         self.failures: tuple[Failure, ...] = ()
         self.most_bytes = most_bytes
         self._places, self._config = tuple(places), config
-        if poll_secs is None:
-            poll_secs = _STORE_POLL_SECS if any(is_remote(place.path) for place in places) else POLL_SECS
-        self._poll_secs = poll_secs
+        usual = _STORE_POLL_SECS if any(is_remote(place.path) for place in places) else POLL_SECS
+        self._poll_secs = usual if poll_secs is None else poll_secs
         self._share, self._audit_secs = share, audit_secs
         self._books: dict[str, Book] = {}
         self._gone: dict[str, int] = {}  # name → the version in which it went
         self._wanted: dict[str, bool] = {}  # who is waited for, and whether for the report as well
-        self._looked = -math.inf  # when curves were asked for last, on the monotonic clock
+        self._looked = self._opened = -math.inf  # when curves, and a page, were asked for last, on the monotonic clock
         self._is_full = False  # whether the columns of all runs are more than may be kept
         self._spare = most_bytes  # so many bytes of columns may be read before all are counted, which takes long
         self._changed = threading.Condition()
@@ -112,6 +112,10 @@ class Library:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="gradledger", daemon=True)
                 self._thread.start()
+
+    def make_way(self) -> None:
+        """Audit nothing for a moment: somebody opens the page."""
+        self._opened = time.monotonic()
 
     def close(self) -> None:
         """Look no more, from the next pause on; what was read stays."""
@@ -175,10 +179,7 @@ class Library:
     def columns(self, name: str) -> Columns:
         """The columns of a run, as soon as they are read; see `book`."""
         self._looked = time.monotonic()
-        columns = self.book(name, is_judged=False).columns  # once: another thread may let go of them
-        if columns is None:
-            raise TimeoutError(f"run {name!r} is still being read")
-        return columns
+        return self.book(name, is_judged=False).held
 
     def readable(self, names: Iterable[str]) -> Iterator[Columns]:
         """The columns of those of some runs of which anything can be read; see `columns`."""
@@ -224,7 +225,7 @@ class Library:
                 spent = time.monotonic() - began if looked else 0.0  # the first time is not about what grows
                 looked = True
                 longest = _MOST_PAUSE_SECS * _SHARE / self._share
-                self._pause(max(self._poll_secs, min(spent / self._share - spent, longest)))
+                self._pause(max(self._poll_secs, min(spent / self._share - spent, longest)), deque())
 
     def _look(self, access: Iterable[Access]) -> None:
         """List the files, and read and audit what has changed."""
@@ -236,20 +237,22 @@ class Library:
             if unread and time.monotonic() - self._looked < _LOOKING_SECS and not self._is_full:
                 if (book := unread.popleft()).has_changed:
                     self._read_alone(book)
+            elif len(left) < len(due) and (secs := self._opened + _OPENING_SECS - time.monotonic()) > 0:
+                self._pause(secs, left)
             elif left:
                 self._update(left.popleft())
         if judged := {book.name for book in due if book.is_judged}:
             self._audit_between(judged)
         self._publish(is_reading=False)
 
-    def _pause(self, secs: float) -> None:
-        """Wait, and read meanwhile what somebody waits for."""
+    def _pause(self, secs: float, left: deque[Book]) -> None:
+        """Wait, and read meanwhile what somebody waits for; see `_read_wanted`."""
         until = time.monotonic() + secs
-        while (left := until - time.monotonic()) > 0 and not self._is_closed:
+        while (longest := until - time.monotonic()) > 0 and not self._is_closed:
             with self._changed:
                 if not (self._wanted or self._is_closed):
-                    self._changed.wait(left)
-            self._read_wanted(deque())
+                    self._changed.wait(longest)
+            self._read_wanted(left)
 
     def _read_wanted(self, left: deque[Book]) -> None:
         """Read the runs that somebody waits for; take those that are audited out of those that are left."""
@@ -257,12 +260,11 @@ class Library:
             wanted = [(self._books[name], is_judged) for name, is_judged in self._wanted.items() if name in self._books]
             self._wanted.clear()
         for book, is_judged in wanted:
-            if book.is_ready(is_judged=is_judged):  # by now
-                continue
-            needs_report = is_judged and book.report is None
-            if needs_report and book in left:
-                left.remove(book)
-            self._update(book, is_judged=needs_report)
+            if not book.is_ready(is_judged=is_judged):  # it may be by now
+                needs_report = is_judged and book.report is None
+                if needs_report and book in left:
+                    left.remove(book)
+                self._update(book, is_judged=needs_report)
 
     def _compare(self, found: dict[str, RunFiles], failures: tuple[Failure, ...]) -> list[Book]:
         """Take over what was listed; return the runs that are new, or whose files have changed."""
@@ -381,8 +383,7 @@ class Library:
             with self._changed:
                 for book in books:
                     if book.report is not None:
-                        told = book.with_job(book.report, [one for one in found if one.run == book.name])
-                        self._shelve(book, told)
+                        self._shelve(book, book.with_job(book.report, [one for one in found if one.run == book.name]))
                 self._make_room(books[0])
         reports = {name: book.report for name, book in self._books.items() if book.report is not None}
         for name, report in reports.items():
@@ -393,8 +394,7 @@ class Library:
 
     def _publish(self, *, is_reading: bool = False, failures: tuple[Failure, ...] | None = None) -> None:
         with self._changed:
-            if is_reading != self.is_reading or failures is not None:
-                self.version += 1
+            self.version += int(is_reading != self.is_reading or failures is not None)
             self.is_reading = is_reading
             self.failures = self.failures if failures is None else failures
             self._changed.notify_all()

@@ -354,9 +354,22 @@ export class Wall {
 
   /** @type {(name: string, tags: string[], open: boolean, isOnly: boolean) => HTMLElement} */
   group(name, tags, open, isOnly) {
+    if (isOnly) return el("div", {}, ...this.tilesOf(tags));
+    const title = el("summary", {}, el("bdi", {}, name || "Other"), ` (${whole(tags.length)})`);
+    const details = el("details", { class: "further", open: open || tags.length <= 2 }, title);
+    const onOpen = () => {
+      if (details.open && details.childElementCount === 1) details.append(...this.tilesOf(tags));
+    };
+    details.addEventListener("toggle", onOpen);
+    onOpen();
+    return details;
+  }
+
+  /** The charts of some tags, and a button for more of them. @param {string[]} tags */
+  tilesOf(tags) {
     const charts = el("div", { class: "charts" });
+    const more = quietButton("", () => add());
     let shown = 0;
-    const more = quietButton("", () => add(), { class: "quiet" });
     const add = () => {
       const next = tags.slice(shown, shown + MOST_CHARTS);
       shown += next.length;
@@ -370,20 +383,8 @@ export class Wall {
       more.hidden = shown === tags.length;
       more.textContent = `Show ${counted(Math.min(tags.length - shown, MOST_CHARTS), "more chart")}`;
     };
-    const onOpen = () => {
-      if (!details.open || shown > 0) return;
-      details.append(charts, more);
-      add();
-    };
-    if (isOnly) {
-      add();
-      return el("div", {}, charts, more);
-    }
-    const title = el("summary", {}, el("bdi", {}, name || "Other"), ` (${whole(tags.length)})`);
-    const details = el("details", { class: "further", open: open || tags.length <= 2 }, title);
-    details.addEventListener("toggle", onOpen);
-    onOpen();
-    return details;
+    add();
+    return [charts, more];
   }
 
   /** @param {IntersectionObserverEntry[]} entries */

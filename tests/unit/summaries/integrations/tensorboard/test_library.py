@@ -1,5 +1,6 @@
 """The library: it reads in the background, follows what grows, and keeps to its memory."""
 
+import math
 import shutil
 import threading
 from dataclasses import replace
@@ -236,6 +237,29 @@ def test_for_who_is_about_to_look_all_runs_are_read_before_the_first_is_audited(
     library.start(is_looked_at=True)
     library.settled(TIMEOUT)
     assert events[:4] == ["read", "read", "read", "audit"]
+
+
+def test_while_a_page_is_opened_no_further_run_is_audited_but_those_that_are_waited_for(tmp_path, monkeypatch):
+    for name in "abcd":
+        log_run(tmp_path / name, steps=20)
+    library, events = Library([Place(str(tmp_path))], Config(), 1 << 30), []
+    audited, pause = library._task, library._pause
+
+    def pause_until_opened(secs, left):
+        if left:
+            assert 0 < secs <= 0.4
+            events.append("pause")
+            library._wanted["c"] = True
+            pause(0.01, left)
+            library._opened = -math.inf
+        else:
+            pause(secs, left)
+
+    monkeypatch.setattr(library, "_task", lambda files: events.append(files.name) or audited(files))
+    monkeypatch.setattr(library, "_pause", pause_until_opened)
+    library.make_way()
+    library.settled(TIMEOUT)
+    assert events == ["a", "pause", "c", "b", "d"]
 
 
 def test_whoever_waits_until_all_is_read(tmp_path):
