@@ -152,7 +152,13 @@ def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Steps[l
 def _unsaid(findings: list[Finding]) -> list[Finding]:
     """Leave out findings that another rule explains better (see `Rule.unless`), unless that one is less severe."""
     severities: dict[tuple[object, str], int] = {(RULES[f.code].check, f.tag): f.severity for f in findings}
-    return [f for f in findings if severities.get((RULES[f.code].unless, f.tag), f.severity - 1) < f.severity]
+
+    def explained(finding: Finding) -> bool:
+        better = RULES[finding.code].unless
+        tags = (finding.tag, *finding.others)
+        return any(severities.get((better, tag), finding.severity - 1) >= finding.severity for tag in tags)
+
+    return [finding for finding in findings if not explained(finding)]
 
 
 def _audit(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: int, read: Read) -> Steps[RunReport]:

@@ -104,6 +104,11 @@ def test_columns_of_any_tag_last_best_and_at_a_step(page):
     page.reload()
     page.locator(".runs-table tbody tr").nth(RUNS - 1).wait_for()
     assert "val/accuracy at 105" in " ".join(heads(page))  # the address holds it
+    page.get_by_role("link", name="All charts").click()
+    page.locator(".wall").wait_for()
+    page.get_by_role("link", name="Table", exact=True).click()
+    page.locator(".runs-table tbody tr").nth(RUNS - 1).wait_for()
+    assert "val/accuracy at 105" in " ".join(heads(page))  # it is as it was left
     page.get_by_role("button", name="Hide val/accuracy at 105").click()
     assert soon(page, lambda: "val/accuracy at 105" not in " ".join(heads(page)))
     add_column(page, "last", "nothing like it")
@@ -176,6 +181,8 @@ def test_groups_with_means(page):
     mean = 1.05 + np.exp(-(STEPS - 1) / 50)
     told = group.first.locator("th, td").nth(heads(page).index("val/loss, last"))
     assert re.match(rf"{mean:.3f}\d? ± 0\.071", told.inner_text())
+    cells = group.first.locator("th, td").all_inner_texts()
+    assert [cells[heads(page).index(name)] for name in ("lr", "seed")] == ["0.001", ""]  # no mean of seeds
     assert page.locator(".runs-table tbody tr").count() == 4 + RUNS
     group.first.get_by_role("button").click()
     assert soon(page, lambda: page.locator(".runs-table tbody tr").count() == 4 + RUNS - 2)

@@ -108,6 +108,48 @@ def test_a_zoom_fetches_what_lies_in_it(page):
     assert soon(page, lambda: "points" in figure.locator(".thinned").inner_text())
 
 
+def test_a_zoom_of_a_run_fetches_what_lies_in_it(page):
+    page.evaluate("location.hash = '#/run/a'")
+    figure = page.locator(".run figure.lines").first
+    plot = figure.locator(".plot")
+    plot.locator("canvas").first.wait_for()
+    thinned = figure.locator(".thinned")
+    assert "points" in thinned.inner_text()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "/curves?" in request.url else None)
+    box = box_of(plot.locator(".u-over"))
+    at = [box["x"] + (1000 + aside) / STEPS * box["width"] for aside in (-20, 20)]
+    page.mouse.move(at[0], box["y"] + 90)
+    page.mouse.down()
+    page.mouse.move(at[1], box["y"] + 90, steps=4)
+    page.mouse.up()
+    assert soon(page, lambda: not thinned.is_visible())
+    assert [re.search("tag=([^&]+)", one)[1] for one in asked] == ["train%2Floss"]  # val/loss has all of its points
+    middle = box["x"] + box["width"] / 2
+    steps = set()
+    for aside in np.arange(0, 60, 2):  # every step is there, of which 3,000 have no pixel of their own
+        page.mouse.move(middle + aside, box["y"] + 60)
+        steps.add(figure.locator(".u-legend .u-value").first.inner_text())
+    said = sorted(int(one.replace(",", "")) for one in steps)
+    assert len(said) > 2
+    assert said == list(range(said[0], said[-1] + 1))
+    page.get_by_role("button", name="Whole run").click()
+    assert soon(page, thinned.is_visible)
+
+
+def test_a_zoom_keeps_its_points_when_nobody_answers(browser, viewer, screenshots):
+    picture = screenshots / "viewer_zoom_without_an_answer.png"
+    with looking(browser, viewer, 3, picture, allowed="ERR_FAILED") as page:
+        page.evaluate("location.hash = '#/run/a'")
+        figure = page.locator(".run figure.lines").first
+        figure.locator(".plot canvas").first.wait_for()
+        page.route("**/data/curves?*", lambda route: route.abort())
+        with page.expect_event("requestfailed"):
+            figure.locator(".plot").press("+")
+        assert "points" in figure.locator(".thinned").inner_text()
+        assert figure.locator(".plot canvas").count() > 0
+
+
 def test_the_crosshair_reads_all_runs(page):
     figure = open_wall(page, tags="val/loss").locator("figure").first
     box = box_of(figure.locator(".u-over"))
@@ -153,6 +195,7 @@ def test_what_is_saved_of_a_chart(page, logdir):
     with page.expect_download() as saving:
         figure.get_by_role("button", name="CSV").click()
     assert saving.value.suggested_filename == "train_loss.csv"
+    assert soon(page, lambda: "Saved train_loss.csv" in figure.inner_text())
     rows = list(csv.reader(Path(saving.value.path()).read_text(encoding="utf-8").splitlines()))
     assert rows[0] == ["run", "tag", "step", "seconds", "value"]
     points = [row for row in rows[1:] if row[0] == "a"]

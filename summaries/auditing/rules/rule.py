@@ -168,8 +168,8 @@ class Rule:
         severity: of what it usually finds.
         limits: the class of its thresholds; without arguments, it makes the default ones.
         check: the function: takes the signals of a run and the thresholds, yields what it found.
-        unless: the function of another rule. If that one has a finding for the same tag, this rule reports nothing
-            there.
+        unless: the function of another rule. If that one has a finding for the tag of a finding, or for one that shows
+            it too, this rule does not report it.
         needs: what a run must have one of, else the rule finds nothing in it and is not asked: roles of signals, and
             the other names in `Signals.present`. If there are none, the rule judges every run.
         of_moments: whether it judges moments, or files, and so also the excerpt that a recorded incident is.

@@ -137,5 +137,7 @@ def _value_at(library: Library, book: Book, column: Column) -> float | None:
             raise TimeoutError(f"run {book.name!r} is still being read")
         series = curve.standing
         at = int(np.searchsorted(series.step, column.step, side="right")) - 1
-        book.at_steps[key] = float(series.value[at]) if at >= 0 else None
+        apart = np.ptp(series.step) / max(len(series) - 1, 1)  # its last point says as much as they lie apart
+        reaches = at >= 0 and column.step <= series.step[-1] + apart
+        book.at_steps[key] = float(series.value[at]) if reaches else None
     return book.at_steps[key]

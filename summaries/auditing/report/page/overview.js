@@ -46,6 +46,8 @@ export function overviewPage(index, filter, address) {
     note.textContent = rows.length === index.runs.length ? "" : `${whole(rows.length)} of ${all}`;
   };
   const update = () => {
+    const hasNorms = index.runs.some((row) => row.norm || row.reading);
+    element.classList.toggle("no-norms", !hasNorms && index.runs.length > 0);
     filters.replaceChildren(verdictButtons(index.runs, filter, redraw), ...codeSelect(index.runs, filter, redraw));
     redraw();
   };

@@ -1,12 +1,12 @@
 // The panels of a run: line charts and heat maps, which are drawn when they first become visible.
 
-import { lineChart } from "./chart.js";
+import { lineChart, RESTS } from "./chart.js";
 import { choice, el } from "./elements.js";
 import { heatMap, NAMES_WIDTH, shadeBar } from "./heatmap.js";
 import { isolated } from "./names.js";
 import { counted, number, whole } from "./numbers.js";
 
-/** @import { Chart, Curve, Finding, Panel, Pointed, Run } from "./types.js" */
+/** @import { Chart, Curve, Finding, Mode, Panel, Pointed, Range, Run } from "./types.js" */
 /** @import { View } from "./view.js" */
 
 /** @typedef {ReturnType<typeof chartPanel>} ChartPanel */
@@ -16,12 +16,23 @@ const ALL_LINES = 5; // so few are all drawn at first
 const TOLD_LINES = 4; // of those with findings, at first
 
 /**
- * A panel; `ensure` draws it now, `forget` gives up waiting for it to become visible.
+ * All points of a curve in a range of x, if that many can be drawn.
+ * @typedef {(curve: Curve, mode: Mode, range: Range) => Promise<Curve>} Finer
+ */
+
+/**
+ * What is drawn: lines, which can be drawn anew with other points.
+ * @typedef {{ lines: () => Curve[], redraw: (finer?: Map<Curve, Curve>) => void }} Drawn
+ */
+
+/**
+ * A panel; `ensure` draws it now, `refine` asks for the points of a zoom once it is seen, `forget` gives up waiting.
  * @param {View} view
  * @param {Run} run
  * @param {Panel} panel
+ * @param {Finer | null} finer
  */
-export function chartPanel(view, run, { title, kind, curves, log, further }) {
+export function chartPanel(view, run, { title, kind, curves, log, further }, finer) {
   const members = curves.map((at) => run.curves[at]);
   const holder = el("div", {
     class: "plot",
@@ -31,24 +42,52 @@ export function chartPanel(view, run, { title, kind, curves, log, further }) {
   });
   const tools = el("div", { class: "options" });
   const below = el("div", { class: "below" });
-  const caption = el("figcaption", {}, el("h3", {}, title), drawnPoints(members), tools);
+  const thinned = drawnPoints(members);
+  const caption = el("figcaption", {}, el("h3", {}, title), thinned, tools);
   const element = el("figure", { class: kind }, caption, holder, below);
-  let isDrawn = false;
+  /** @type {Drawn | null} */
+  let drawn = null;
+  let [isSeen, isStale, asked, timer] = [false, false, 0, 0];
   const ensure = () => {
-    watcher.disconnect();
-    if (isDrawn) return;
-    isDrawn = true;
-    if (kind === "heat") drawHeat(view, members, run.findings, log, { holder, tools, below });
-    else drawLines(view, members, run.findings, log, { holder, tools });
+    if (kind === "heat") drawn ??= drawHeat(view, members, run.findings, log, { holder, tools, below });
+    else drawn ??= drawLines(view, members, run.findings, log, { holder, tools });
+  };
+  const load = async () => {
+    isStale = false;
+    const mine = ++asked;
+    const { isZoomed, mode, range } = view;
+    const coarse = finer && isZoomed && drawn ? drawn.lines().filter(isThinned) : [];
+    const found = await Promise.all(coarse.map((curve) => finer?.(curve, mode, range) ?? curve)).catch(() => null);
+    if (mine !== asked || found === null) return; // another zoom, or nobody answers: the points stay as they are
+    drawn?.redraw(new Map(coarse.map((curve, at) => [curve, found[at]])));
+    if (thinned) thinned.hidden = coarse.length > 0;
+  };
+  const refine = () => {
+    if (finer === null || !members.some(isThinned)) return;
+    isStale = true;
+    clearTimeout(timer);
+    timer = setTimeout(() => isSeen && isStale && load(), RESTS);
   };
   const watcher = new IntersectionObserver(
     (entries) => {
-      if (entries.some((entry) => entry.isIntersecting)) ensure();
+      isSeen = entries.at(-1)?.isIntersecting ?? false;
+      if (isSeen) ensure();
+      if (isSeen && isStale) load();
     },
     { rootMargin: "400px" },
   );
   watcher.observe(element);
-  return { element, members, further, ensure, forget: () => watcher.disconnect() };
+  const forget = () => {
+    watcher.disconnect();
+    clearTimeout(timer);
+    asked++;
+  };
+  return { element, members, further, ensure, refine, forget };
+}
+
+/** @type {(curve: Curve) => boolean} */
+function isThinned({ value, points }) {
+  return value.length < points;
 }
 
 /**
@@ -73,18 +112,29 @@ function inWords(curves) {
 
 /** @typedef {{ holder: HTMLElement, tools: HTMLElement }} Places */
 
-/** @type {(view: View, members: Curve[], findings: Finding[], log: boolean, places: Places) => void} */
+/** @type {(view: View, members: Curve[], findings: Finding[], log: boolean, places: Places) => Drawn} */
 function drawLines(view, members, findings, log, { holder, tools }) {
   /** @type {Chart | null} */
   let chart = null;
-  /** @param {"linear" | "log"} scale */
-  const draw = (scale) => {
+  /** @type {"linear" | "log"} */
+  let scale = log ? "log" : "linear";
+  let shown = members;
+  const draw = () => {
     chart?.destroy();
-    chart = lineChart(view, holder, members, findings, scale === "log");
+    chart = lineChart(view, holder, shown, findings, scale === "log");
   };
-  const first = log ? "log" : "linear";
-  tools.append(choice("y axis", { linear: "Linear", log: "Log" }, first, draw));
-  draw(first);
+  const scales = choice("y axis", { linear: "Linear", log: "Log" }, scale, (chosen) => {
+    scale = chosen;
+    draw();
+  });
+  tools.append(scales);
+  draw();
+  /** @type {Drawn["redraw"]} */
+  const redraw = (finer) => {
+    shown = members.map((curve) => finer?.get(curve) ?? curve);
+    draw();
+  };
+  return { lines: () => members, redraw };
 }
 
 /**
@@ -94,6 +144,7 @@ function drawLines(view, members, findings, log, { holder, tools }) {
  * @param {Finding[]} findings
  * @param {boolean} log
  * @param {Places & { below: HTMLElement }} places
+ * @returns {Drawn}
  */
 function drawHeat(view, members, findings, log, { holder, tools, below }) {
   const readout = el("p", { class: "readout" });
@@ -106,9 +157,11 @@ function drawHeat(view, members, findings, log, { holder, tools, below }) {
   const lower = el("div", { class: "plot" });
   /** @type {Chart | null} */
   let lines = null;
-  const redraw = () => {
+  const picked = () => members.filter((curve) => chosen.has(curve));
+  /** @type {Drawn["redraw"]} */
+  const redraw = (finer) => {
     lines?.destroy();
-    const shown = members.filter((curve) => chosen.has(curve));
+    const shown = picked().map((curve) => finer?.get(curve) ?? curve);
     lines = shown.length === 0 ? null : lineChart(view, lower, shown, findings, log, { side: NAMES_WIDTH });
   };
   /** @param {Curve} curve */
@@ -123,6 +176,7 @@ function drawHeat(view, members, findings, log, { holder, tools, below }) {
   const shade = heatMap(view, holder, members, findings, log, say, pick);
   tools.append(shadeBar(shade));
   redraw();
+  return { lines: picked, redraw };
 }
 
 /**

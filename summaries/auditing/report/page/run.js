@@ -10,19 +10,20 @@ import { theme } from "./theme.js";
 import { extent, View } from "./view.js";
 
 /** @import { Finding, Kept, Mode, Range, Run, RunRow } from "./types.js" */
-/** @import { ChartPanel } from "./panels.js" */
+/** @import { ChartPanel, Finer } from "./panels.js" */
 
 const MOST_FILES = 3; // that are named
 const LATEST_START = 8e12; // seconds, the largest time that JavaScript's dates can say
 
 /**
  * The page of a run. `nav` is what stands above its name. `kept` is how a reader left an earlier page of the same run,
- * which this one takes over.
+ * which this one takes over. `finer` has
+ * all points of a zoom, if there are more than the page has.
  * @param {RunRow} row
  * @param {Run} run
- * @param {{ nav: HTMLElement, baseline?: string | null, kept?: Kept }} options
+ * @param {{ nav: HTMLElement, baseline?: string | null, kept?: Kept, finer?: Finer | null }} options
  */
-export function runPage(row, run, { nav, baseline = null, kept = { mode: "step", range: null } }) {
+export function runPage(row, run, { nav, baseline = null, kept = { mode: "step", range: null }, finer = null }) {
   const charts = el("div", { class: "charts" });
   let view = new View(extent(run.curves, kept.mode), kept.mode);
   /** @type {ChartPanel[]} */
@@ -38,10 +39,13 @@ export function runPage(row, run, { nav, baseline = null, kept = { mode: "step",
     view.destroy();
     for (const panel of panels) panel.forget();
     view = new View(extent(run.curves, mode), mode);
-    view.onzoom = reset.update;
+    view.onzoom = (zoomed) => {
+      reset.update(zoomed);
+      for (const panel of panels) panel.refine();
+    };
     view.onpick = (finding) => pickCard(cards.get(finding));
     reset.update(false);
-    panels = run.panels.map((panel) => chartPanel(view, run, panel));
+    panels = run.panels.map((panel) => chartPanel(view, run, panel, finer));
     charts.replaceChildren(...arranged(run, panels));
   };
   const hint = "Drag to zoom, double-click for the whole run; or arrows, + and − on a chart";

@@ -3,12 +3,15 @@
 import { el } from "../../../auditing/report/page/elements.js";
 import { runPage } from "../../../auditing/report/page/run.js";
 import { unpacked } from "../../../auditing/report/page/unpack.js";
-import { asked, body, onlyLatest } from "./server.js";
+import { arrays, asked, body, onlyLatest } from "./server.js";
 import { tabs } from "./tabs.js";
 
 /** @import { RunRow } from "../../../auditing/report/page/types.js" */
-/** @import { Page } from "./answers.js" */
+/** @import { Finer } from "../../../auditing/report/page/panels.js" */
+/** @import { CurvesHeader, Page } from "./answers.js" */
 /** @import { Ledger } from "./ledger.js" */
+
+const STRETCHES = 1000; // as many as a chart has pixels
 
 /** @type {(ledger: Ledger, row: RunRow) => Promise<Page>} */
 export async function findingsPage(ledger, first) {
@@ -17,6 +20,13 @@ export async function findingsPage(ledger, first) {
   /** @type {ReturnType<typeof runPage> | null} */
   let page = null;
   const begin = onlyLatest();
+  /** @type {Finer} */
+  const finer = async (curve, mode, [from, to]) => {
+    const asks = { tag: curve.tag, runs: JSON.stringify([name]), from, to, x: mode, stretches: STRETCHES };
+    const { header, read } = await arrays("curves", asks);
+    const [{ step, seconds, value }] = /** @type {CurvesHeader} */ (header).curves;
+    return { ...curve, step: read(step), seconds: read(seconds), value: read(value) };
+  };
   /** @param {RunRow} row */
   const load = async (row) => {
     const isLatest = begin();
@@ -27,7 +37,7 @@ export async function findingsPage(ledger, first) {
     const scrolled = scrollY;
     const wasOpen = holder.querySelector(".further")?.hasAttribute("open");
     page?.close();
-    page = runPage(row, run, { nav: tabs(ledger, row, ""), kept });
+    page = runPage(row, run, { nav: tabs(ledger, row, ""), kept, finer });
     if (wasOpen) page.element.querySelector(".further")?.setAttribute("open", "");
     holder.replaceChildren(page.element);
     scrollTo(0, scrolled);

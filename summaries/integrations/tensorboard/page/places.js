@@ -1,7 +1,7 @@
 // What stands above the pages of all runs: links to the others.
 
 import { el } from "../../../auditing/report/page/elements.js";
-import { addressOf } from "./address.js";
+import { addressOf, parsed } from "./address.js";
 
 /** The pages of all runs, as addresses name them. */
 export const PLACES = [
@@ -11,10 +11,23 @@ export const PLACES = [
   ["media", "Media"],
 ];
 
+/** How the table was left, with its columns and filters. @type {Map<string, string>} */
+const LEFT = new Map();
+
+addEventListener("hashchange", ({ oldURL }) => {
+  const { hash } = new URL(oldURL);
+  if (parsed(hash).view === "table") LEFT.set("table", hash);
+});
+
+/** The address of a page of all runs, as it was left. @type {(key: string) => string} */
+export function placeOf(key) {
+  return key === "" ? "#/" : (LEFT.get(key) ?? addressOf(key, ""));
+}
+
 /** @type {(page: string) => HTMLElement} */
 export function places(page) {
   const links = PLACES.map(([key, label]) => {
-    const href = key === "" ? "#/" : addressOf(key, "");
+    const href = key === page ? addressOf(key, "") : placeOf(key);
     return el("a", { href, "aria-current": key === page ? "page" : null }, label);
   });
   return el("nav", { class: "tabs", "aria-label": "Pages" }, el("div", { class: "choice" }, links));

@@ -2,7 +2,7 @@
 
 import { svg } from "../../../auditing/report/page/elements.js";
 import { isolated, shortened } from "../../../auditing/report/page/names.js";
-import { tick } from "../../../auditing/report/page/numbers.js";
+import { duration, tick } from "../../../auditing/report/page/numbers.js";
 import { placeIn } from "./canvas.js";
 import { axisOf, filterFor } from "./table_data.js";
 import { lineClass } from "./wall_data.js";
@@ -45,7 +45,7 @@ export function parallelPlot(dimensions, runs, width, onbrush, onpick) {
       "g",
       { class: "axis", transform: `translate(${round(x(k))} ${TOP})` },
       svg("line", { y2: tall }),
-      ticksOf(axes[k]).map(({ value, at }) => label(value, -6, tall - at + 4, "end")),
+      ticksOf(axes[k]).map(({ value, at }) => label(dimension.key, value, -6, tall - at + 4, "end")),
       heading(dimension.title, apart, k === dimensions.length - 1 && k > 0),
     ),
   );
@@ -90,13 +90,13 @@ export function scatterPlot(across, up, runs, width, onbrush, onpick) {
     "g",
     { class: "axis", transform: `translate(${LEFT} ${TOP + tall})` },
     svg("line", { x2: wide }),
-    spaced(ticksOf(x)).map(({ value, at }) => label(value, at, 18, "middle")),
+    spaced(ticksOf(x)).map(({ value, at }) => label(across.key, value, at, 18, "middle")),
   );
   const beside = svg(
     "g",
     { class: "axis", transform: `translate(${LEFT} ${TOP})` },
     svg("line", { y2: tall }),
-    ticksOf(y).map(({ value, at }) => label(value, -8, tall - at + 4, "end")),
+    ticksOf(y).map(({ value, at }) => label(up.key, value, -8, tall - at + 4, "end")),
   );
   const picture = frame("scatter", width, `${up.title} over ${across.title}, ${runs.length} runs`, points, [
     below,
@@ -156,9 +156,10 @@ function heading(title, apart, isLast) {
   return svg("text", { class: "title", y: -16, ...place }, short, svg("title", {}, title));
 }
 
-/** @type {(value: Cell, x: number, y: number, anchor: string) => SVGElement} */
-function label(value, x, y, anchor) {
-  const text = typeof value === "number" ? tick(value + 0) : shortened(String(value), 10);
+/** @type {(key: string, value: Cell, x: number, y: number, anchor: string) => SVGElement} */
+function label(key, value, x, y, anchor) {
+  const shown = key === "took" ? duration : tick;
+  const text = typeof value === "number" ? shown(value + 0) : shortened(String(value), 10);
   return svg("text", { class: "tick", x: round(x), y: round(y), "text-anchor": anchor }, text);
 }
 

@@ -13,7 +13,7 @@ import { Ledger } from "./ledger.js";
 import { matricesPage } from "./matrices.js";
 import { mediaPage } from "./media.js";
 import { pairPage } from "./pair.js";
-import { PLACES } from "./places.js";
+import { PLACES, placeOf } from "./places.js";
 import { onlyLatest, source } from "./server.js";
 import { tablePage } from "./table.js";
 import { wallPage } from "./wall.js";
@@ -173,7 +173,7 @@ async function pageAt({ view, name, page, chosen }) {
 function overview() {
   const page = overviewPage(ledger, filter, (row) => addressOf("run", row.name));
   const none = el("p", { class: "note" });
-  const shown = PLACES.slice(1).map(([key, label]) => el("a", { class: "quiet", href: addressOf(key, "") }, label));
+  const shown = PLACES.slice(1).map(([key, label]) => el("a", { class: "quiet", href: placeOf(key) }, label));
   page.element.querySelector(".tools")?.append(...shown, compare);
   page.element.append(none);
   updateCompare();

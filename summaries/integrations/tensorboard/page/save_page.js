@@ -32,7 +32,7 @@ export function savePage(chosen) {
     said.textContent = "Writing the file…";
     try {
       saved("runs.html", "text/html", await (await source.answer("page", values)).blob());
-      said.textContent = "";
+      said.textContent = "Saved runs.html";
     } catch (error) {
       said.textContent = /** @type {Error} */ (error).message;
     }

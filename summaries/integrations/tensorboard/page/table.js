@@ -70,7 +70,7 @@ class Table {
     this.version = -1;
     /** Groups that are folded. @type {Set<Cell>} */
     this.folded = new Set();
-    if (state.columns.length === 0) state.columns = firstColumns(parameters, mainTag(ledger.runs));
+    if (state.columns.length === 0) state.columns = this.first();
     this.head = el("thead");
     this.body = el("tbody");
     this.more = el("div", { class: "more" });
@@ -103,6 +103,12 @@ class Table {
     /** The place of each column among the cells that the server sends. @type {Map<string, number>} */
     this.asked = new Map();
     this.shown = 0;
+  }
+
+  /** The keys of the columns that are shown first. */
+  first() {
+    const tags = this.tags.map(([tag]) => tag);
+    return firstColumns(this.parameters, mainTag(this.ledger.runs), tags);
   }
 
   /** @returns {TableColumn[]} */

@@ -14,6 +14,7 @@ export const MEASURES = { last: "Last value", smallest: "Smallest", largest: "La
 const BETWEEN = /^(\S*?)\s*\.\.\s*(\S*)$/;
 const COMPARED = /^(<=|>=|<|>|=|!=)\s*(.+)$/s;
 const KEY = /^(parameter|last|smallest|largest|at)(?:@(-?\d+))?:(.*)$/s;
+const VALIDATION = /(^|[/_.\s-])(val|valid|validation|ev(?:al|aluation)|test)($|[/_.\s-])/i;
 const RANKS = { number: 0, odd: 1, text: 2, none: 3 };
 const collator = new Intl.Collator("en", { numeric: true });
 
@@ -47,14 +48,26 @@ export function asking({ kind, name, step }) {
 }
 
 /**
- * The columns that are shown first: what tells the runs apart, and the values of the main tag.
- * @type {(parameters: { name: string, values: number, chosen: boolean }[], main: string) => string[]}
+ * The columns that are shown first: what tells the runs apart, and the values of the main tag and of its validation.
+ * @type {(parameters: { name: string, values: number, chosen: boolean }[], main: string, tags: string[]) => string[]}
  */
-export function firstColumns(parameters, main) {
+export function firstColumns(parameters, main, tags) {
   const differ = parameters.filter(({ values }) => values > 1);
   const chosen = differ.filter((one) => one.chosen);
   const told = (chosen.length > 0 ? chosen : differ).slice(0, 8).map(({ name }) => `parameter:${name}`);
-  return ["verdict", ...told, ...(main ? [`last:${main}`, `smallest:${main}`] : []), "steps", "took"];
+  const validated = tags.filter((tag) => tag !== main && VALIDATION.test(tag) && lastPart(tag) === lastPart(main));
+  const values = [main, ...validated.slice(0, 1)].filter(Boolean);
+  return ["verdict", ...told, ...values.flatMap((tag) => [`last:${tag}`, `smallest:${tag}`]), "steps", "took"];
+}
+
+/** The metric that a tag is of: loss for val/loss, val_loss and loss/val. @type {(tag: string) => string} */
+function lastPart(tag) {
+  return (
+    tag
+      .split(/[/_.\s-]+/)
+      .filter((part) => !VALIDATION.test(part) && !/^train/i.test(part))
+      .at(-1) ?? ""
+  );
 }
 
 /**

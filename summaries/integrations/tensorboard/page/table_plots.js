@@ -31,7 +31,9 @@ export function plot(holder, columns, runs, chosen, { onbrush, onpick, onchoice 
     return;
   }
   const all = holder.clientWidth;
-  const [share, other] = all > BESIDE ? [0.62, 0.38] : [1, 1];
+  const isBeside = all > BESIDE;
+  const [share, other] = isBeside ? [0.62, 0.38] : [1, 1];
+  holder.classList.toggle("beside", isBeside);
   const across =
     axes.find(({ key }) => key === chosen.x) ?? axes.find(({ key }) => key.startsWith("parameter:")) ?? axes[0];
   const up = axes.find(({ key }) => key === chosen.y) ?? axes.filter(({ key }) => isValue(key)).at(-1) ?? axes[1];

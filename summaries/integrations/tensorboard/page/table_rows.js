@@ -39,7 +39,7 @@ export function cellOf(row, { key }, cell) {
 }
 
 /**
- * The row above a group: how many runs it has, and their means.
+ * The row above a group: how many runs it has, what they have in common, and their means.
  * @param {TableColumn} by
  * @param {Cell} key
  * @param {number} runs
@@ -53,6 +53,7 @@ export function groupRow(by, key, runs, columns, cellsOf, isOpen, fold) {
   const text = `${isOpen ? "▾" : "▸"} ${named}: ${counted(runs, "run")}`;
   const head = el("th", { scope: "row", class: "name" }, quietButton(text, fold, { "aria-expanded": String(isOpen) }));
   const cells = columns.map((column) => {
+    if (column.kind === "parameter") return inCommon(cellsOf(column));
     const found = column.key === by.key ? null : spread(cellsOf(column));
     if (found === null) return el("td");
     const shown = column.key === "took" ? duration : number;
@@ -62,6 +63,18 @@ export function groupRow(by, key, runs, columns, cellsOf, isOpen, fold) {
     return el("td", { class: "number", title }, shown(found.mean), apart, left ? "*" : "");
   });
   return el("tr", { class: "group", "data-run": `group ${key}` }, head, cells);
+}
+
+/** What all runs of a group have; nothing if they differ: a mean of seeds would say nothing. @param {Cell[]} cells */
+function inCommon(cells) {
+  const [first, ...others] = new Set(cells);
+  if (others.length > 0 || first === null) return el("td");
+  const isNumber = typeof first === "number";
+  return el(
+    "td",
+    { class: isNumber ? "number" : null },
+    isNumber ? number(first) : shortened(String(first), WIDEST_TEXT),
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 // A chart of the wall: one tag with all chosen runs, its values at the crosshair, and what can be saved of it.
 
-import { lineChart, MANY } from "../../../auditing/report/page/chart.js";
+import { lineChart, MANY, RESTS } from "../../../auditing/report/page/chart.js";
 import { el, quietButton } from "../../../auditing/report/page/elements.js";
 import { shortened } from "../../../auditing/report/page/names.js";
 import { counted, duration, number, whole } from "../../../auditing/report/page/numbers.js";
@@ -14,7 +14,6 @@ import { asTable, asText, chartDrawing, saved, savedPicture } from "./wall_expor
 /** @import { Wall } from "./wall.js" */
 
 const MOST_READ = 12; // values at the crosshair
-const RESTS = 80; // milliseconds until a zoom of many curves rests
 
 /** The chart of one tag. */
 export class Tile {
@@ -54,23 +53,23 @@ export class Tile {
   exports() {
     const name = this.tag.replace(/[^\w.-]+/g, "_").slice(0, 80);
     const said = el("span", { role: "status", class: "note" });
-    /** @type {(text: string, act: () => Promise<void>) => HTMLElement} */
-    const act = (text, make) =>
+    /** @type {(text: string, done: string, make: () => Promise<void>) => HTMLElement} */
+    const act = (text, done, make) =>
       quietButton(text, () => {
         said.textContent = "";
-        make().catch((error) => said.replaceChildren(error.message));
+        make().then(
+          () => said.replaceChildren(done),
+          (error) => said.replaceChildren(error.message),
+        );
       });
     return el(
       "details",
       { class: "save" },
       el("summary", { "aria-label": `Save ${this.tag}` }, "Save"),
-      act("SVG", async () => saved(`${name}.svg`, "image/svg+xml", asText(this.picture()))),
-      act("PNG", () => savedPicture(`${name}.png`, this.picture())),
-      act("CSV", async () => saved(`${name}.csv`, "text/csv", await this.table())),
-      act("Copy", async () => {
-        await navigator.clipboard.writeText(await this.table());
-        said.textContent = "Copied as CSV";
-      }),
+      act("SVG", `Saved ${name}.svg`, async () => saved(`${name}.svg`, "image/svg+xml", asText(this.picture()))),
+      act("PNG", `Saved ${name}.png`, () => savedPicture(`${name}.png`, this.picture())),
+      act("CSV", `Saved ${name}.csv`, async () => saved(`${name}.csv`, "text/csv", await this.table())),
+      act("Copy", "Copied as CSV", async () => navigator.clipboard.writeText(await this.table())),
       said,
     );
   }
@@ -231,7 +230,7 @@ export class Tile {
           of,
         ),
       ),
-      ...(shown.length < values.length ? [el("li", {}, `of ${counted(values.length, "run")}`)] : []),
+      ...(shown.length < values.length ? [el("li", {}, `highest and lowest of ${counted(values.length, "run")}`)] : []),
     );
   }
 

@@ -44,9 +44,9 @@ def test_cells(library):
 
 
 @pytest.mark.parametrize(
-    ("step", "value"), [(-1, None), (0, 5.0), (9, 5.0), (10, "Infinity"), (19, "Infinity"), (99, 4.0)]
+    ("step", "value"), [(-1, None), (0, 5.0), (9, 5.0), (10, "Infinity"), (19, "Infinity"), (30, 4.0), (31, None)]
 )
-def test_a_value_at_a_step_is_the_last_one_until_then(library, step, value):
+def test_a_value_at_a_step_is_the_last_one_until_then_unless_the_run_has_ended(library, step, value):
     assert dict(table(library, [["at", "loss", step]])["rows"])["lr=0.1_seed=1"] == [value]
 
 
