@@ -78,9 +78,9 @@ def plateau(run: Signals, limit: PlateauLimits) -> Hits:
         )
         yield Hit(
             (
-                *(f"{signal.tag} comes down to ", low, f" by step {series.step[until]}, and to ", high),
-                f" at best in the {1 - (until + 1) / len(series):.0%} of its points after that",
-                f" (medians of {counted(low.points, 'point')})",
+                *(f"{signal.tag} comes down to ", low, f" by step {series.step[until]}; "),
+                *(f"the other {1 - (until + 1) / len(series):.0%} of its points bring it to ", high),
+                f" at best (medians of {counted(low.points, 'point')})",
             ),
             (signal.tag,),
             series.step[until:],
