@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { aligned, firstFrom, notFinite, ordered, placed } from "../../summaries/auditing/report/page/columns.js";
+import {
+  aligned,
+  firstFrom,
+  notFinite,
+  ordered,
+  placed,
+  positive,
+} from "../../summaries/auditing/report/page/columns.js";
 import { inflated, opened, unpacked } from "../../summaries/auditing/report/page/unpack.js";
 
 // What packed.py makes of a run: packed_run.py wrote it, and a Python test fails once it would write another.
@@ -96,4 +103,14 @@ test("stretches that are not finite", () => {
     [5, 5],
   ]);
   assert.deepEqual(notFinite({ x, value: [1, 2, 3, 4, 5, 6] }), []);
+});
+
+test("only what is above zero lies on a logarithmic axis", () => {
+  const [x, value] = [Float64Array.of(-2, 0, 0, 1, 3), Float64Array.of(1, 2, 3, 4, 5)];
+  assert.deepEqual(positive({ x, value, step: x }), {
+    x: x.subarray(3),
+    value: value.subarray(3),
+    step: x.subarray(3),
+  });
+  assert.equal(positive({ x: x.subarray(0, 3), value, step: x }).x.length, 0);
 });

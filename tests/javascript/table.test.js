@@ -45,7 +45,7 @@ test("the first columns have the validation of the main tag as well", () => {
   const values = (/** @type {string} */ main, /** @type {string[]} */ tags) =>
     firstColumns([], main, tags).slice(1, -2);
   const [both, one] = [
-    ["last:a/loss", "smallest:a/loss", "last:val/loss", "smallest:val/loss"],
+    ["last:a/loss", "last:val/loss", "smallest:val/loss"],
     ["last:a/loss", "smallest:a/loss"],
   ];
   assert.deepEqual(values("a/loss", ["lr", "val/loss", "a/loss", "test/loss"]), both);

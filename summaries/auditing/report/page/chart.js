@@ -1,6 +1,6 @@
 // Line charts, drawn by uPlot.
 
-import { aligned, notFinite, ordered, placed } from "./columns.js";
+import { aligned, notFinite, ordered, placed, positive } from "./columns.js";
 import { drawMany, evenly, valuesIn } from "./many.js";
 import { drawMarks, drawNotFinite, FLAG_HEIGHT } from "./marks.js";
 import { duration, durations, number, ticks, whole } from "./numbers.js";
@@ -236,7 +236,9 @@ export function shareRange(_u, low, high) {
  */
 export function lineChart(view, holder, curves, findings, log, looks = {}) {
   const { side = SIDE, legend = true, bands = [], asinh = false, clipped = false, own = null } = looks;
-  const lines = curves.map((curve) => ordered(curve, view.mode));
+  const lines = curves
+    .map((curve) => ordered(curve, view.mode))
+    .map((points) => (view.log ? positive(points) : points));
   const isMany = curves.length > MANY && !legend && bands.length === 0;
   const { x, values } = isMany ? { x: [...view.full], values: lines.map(({ value }) => [...value]) } : aligned(lines);
   const marks = marksOn(view, curves, findings);

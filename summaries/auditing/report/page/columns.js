@@ -16,6 +16,16 @@ export function ordered(curve, mode) {
 }
 
 /**
+ * The points that lie on a logarithmic axis of x.
+ * @type {(points: Points) => Points}
+ */
+export function positive({ x, value, step }) {
+  let from = firstFrom(x, 0);
+  while (x[from] === 0) from++;
+  return { x: x.subarray(from), value: value.subarray(from), step: step.subarray(from) };
+}
+
+/**
  * Columns over one x: values[k][i] is curve k's value at x[i], undefined if it has no point there.
  * Points of one curve at the same x (duplicate steps) get a row each.
  * @param {Pick<Points, "x" | "value">[]} curves

@@ -48,16 +48,21 @@ export function asking({ kind, name, step }) {
 }
 
 /**
- * The columns that are shown first: what tells the runs apart, and the values of the main tag and of its validation.
- * @type {(parameters: { name: string, values: number, chosen: boolean }[], main: string, tags: string[]) => string[]}
+ * The columns that are shown first: what tells the runs apart, the last values of the main tag and of its validation,
+ * and the smallest of the latter.
+ * @param {{ name: string, values: number, chosen: boolean }[]} parameters
+ * @param {string} main
+ * @param {string[]} tags
  */
 export function firstColumns(parameters, main, tags) {
   const differ = parameters.filter(({ values }) => values > 1);
   const chosen = differ.filter((one) => one.chosen);
   const told = (chosen.length > 0 ? chosen : differ).slice(0, 8).map(({ name }) => `parameter:${name}`);
   const validated = tags.filter((tag) => tag !== main && VALIDATION.test(tag) && lastPart(tag) === lastPart(main));
-  const values = [main, ...validated.slice(0, 1)].filter(Boolean);
-  return ["verdict", ...told, ...values.flatMap((tag) => [`last:${tag}`, `smallest:${tag}`]), "steps", "took"];
+  const best = validated[0] ?? main;
+  const values = new Set([main, best].filter(Boolean));
+  const measured = [...[...values].map((tag) => `last:${tag}`), ...(best ? [`smallest:${best}`] : [])];
+  return ["verdict", ...told, ...measured, "steps", "took"];
 }
 
 /** The metric that a tag is of: loss for val/loss, val_loss and loss/val. @type {(tag: string) => string} */

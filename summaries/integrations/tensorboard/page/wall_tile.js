@@ -230,7 +230,9 @@ export class Tile {
           of,
         ),
       ),
-      ...(shown.length < values.length ? [el("li", {}, `highest and lowest of ${counted(values.length, "run")}`)] : []),
+      ...(shown.length < values.length
+        ? [el("li", {}, `${MOST_READ / 2} highest and ${MOST_READ / 2} lowest of ${counted(values.length, "run")}`)]
+        : []),
     );
   }
 
