@@ -80,7 +80,7 @@ class Run(ItemsByKind, Tabular):
         self._points = collector.points
         columns = self._points.columns(copy=copy)
         series = {
-            tag: Series(tag, *block, self._starts.restarts(self._points.epochs(number)))
+            tag: Series(tag, *block, self._starts.restarts(self._points.epochs(number)) if self._starts else ())
             for tag, number in self._numbers.items()
             if number < len(columns) and len((block := columns[number]).step)
         }
