@@ -106,11 +106,11 @@ def overlaid(browser: Browser, root: str) -> Iterator[Figure]:
                 page.when(f"document.querySelector('.wall .readout')?.textContent.includes('of {OVERLAID:,} runs')")
             choose_all(page, OVERLAID)
             page.when(kind.drawn)
+            yield "frames when nothing happens", page.frames(FRAMES, [("Event", {"type": "nothing"})])[1]
             yield "frames", page.frames(FRAMES)[1]
 
-    yield from compared(
-        f"{OVERLAID:,} curves of {OF_EACH:,} points (TensorBoard draws 1,000): ", "/s", look, {"frames": "60 /s"}
-    )
+    what = f"{OVERLAID:,} curves of {OF_EACH:,} points (TensorBoard draws 1,000): "
+    yield from compared(what, "/s", look, {"frames": "60 /s, as when nothing happens"})
 
 
 def verdicts(browser: Browser, root: str) -> Iterator[Figure]:

@@ -154,13 +154,13 @@ class Shown:
         )
         return time.perf_counter() - began
 
-    def frames(self, count: int) -> tuple[list[float], float]:
-        """Zoom the first chart at each frame, for ten seconds at most.
+    def frames(self, count: int, acts: list[tuple[str, dict[str, Any]]] | None = None) -> tuple[list[float], float]:
+        """Zoom the first chart at each frame, or let these events happen to it, for ten seconds at most.
 
         Returns:
             The milliseconds of work in each, and how many there were in a second.
         """
-        wanted = {"selector": self.kind.plot, "acts": self.kind.zooms, "frames": count}
+        wanted = {"selector": self.kind.plot, "acts": acts or self.kind.zooms, "frames": count}
         taken, rate = self.page.evaluate(_FRAMES, wanted)
         return taken, rate
 

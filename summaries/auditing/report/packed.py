@@ -72,16 +72,16 @@ class Arrays:
         with np.errstate(over="ignore", invalid="ignore"):
             return [None, None, *self.add(values.astype(np.float32))]
 
-    def tobytes(self) -> bytes:
-        """All arrays, one after the other."""
-        return b"".join(self._parts)
+    def after(self, head: bytes) -> bytes:
+        """All arrays, one after the other, behind a head; it is put together once, since it may be large."""
+        return b"".join([head, *self._parts])
 
 
 def body(header: object, arrays: Arrays) -> bytes:
     """The header, and the arrays that it describes."""
     head = to_json(header).encode("ascii")
     head += b" " * (-(len(head) + _LENGTH_BYTES) % _ALIGN)
-    return len(head).to_bytes(_LENGTH_BYTES, "little") + head + arrays.tobytes()
+    return arrays.after(len(head).to_bytes(_LENGTH_BYTES, "little") + head)
 
 
 def as_text(body: bytes) -> str:
