@@ -39,19 +39,13 @@ export function valueAxis(values, top, height) {
   return { y, ticks: log ? logTicks(10 ** first, 10 ** last) : roundTicks(first, last) };
 }
 
-/**
- * The least and the largest of some values; 0 and 1 if there are none.
- * @type {(values: number[]) => Range}
- */
+/** The least and the largest of some values; 0 and 1 if there are none. @type {(values: number[]) => Range} */
 function extremes(values) {
   if (values.length === 0) return [0, 1];
   return [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
 }
 
-/**
- * Lines and labels for the ticks of the y axis.
- * @type {(axis: Axis, width: number) => SVGElement[]}
- */
+/** Lines and labels for the ticks of the y axis. @type {(axis: Axis, width: number) => SVGElement[]} */
 function yAxis({ y, ticks: values }, width) {
   const texts = ticks(values);
   return values.flatMap((value, k) => [
@@ -60,10 +54,7 @@ function yAxis({ y, ticks: values }, width) {
   ]);
 }
 
-/**
- * A label of the x axis.
- * @type {(text: string, x: number, height: number) => SVGElement}
- */
+/** A label of the x axis. @type {(text: string, x: number, height: number) => SVGElement} */
 function xLabel(text, x, height) {
   return svg("text", { class: "tick", x, y: height - 6, "text-anchor": "middle" }, text);
 }

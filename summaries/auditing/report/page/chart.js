@@ -196,10 +196,7 @@ export function zeroRange(_u, low, high) {
   return low === null ? [0, 1] : [Math.min(low, 0), Math.max(high, 0)];
 }
 
-/**
- * Like uPlot's own, except that the line of a constant is in the middle.
- * @type {ScaleRange}
- */
+/** Like uPlot's own, except that the line of a constant is in the middle. @type {ScaleRange} */
 export function linearRange(_u, low, high) {
   if (low === null) return [0, 1];
   const room = Math.abs(low) / 2 || 1;
@@ -209,10 +206,7 @@ export function linearRange(_u, low, high) {
   return uPlot.rangeNum(low, high, { min: limit, max: limit });
 }
 
-/**
- * The axis of a share starts at zero, with room for a line there.
- * @type {ScaleRange}
- */
+/** The axis of a share starts at zero, with room for a line there. @type {ScaleRange} */
 export function shareRange(_u, low, high) {
   const top = high > 0 ? high : 1;
   return [Math.min(low ?? 0, -0.03 * top), 1.05 * top];

@@ -15,10 +15,7 @@ export function ordered(curve, mode) {
   return { x: pick(curve.seconds), value: pick(curve.value), step: pick(curve.step) };
 }
 
-/**
- * The points that lie on a logarithmic axis of x.
- * @type {(points: Points) => Points}
- */
+/** The points that lie on a logarithmic axis of x. @type {(points: Points) => Points} */
 export function positive({ x, value, step }) {
   let from = firstFrom(x, 0);
   while (x[from] === 0) from++;
@@ -47,10 +44,7 @@ export function aligned(curves) {
   }
 }
 
-/**
- * The first index whose value is at least `wanted`.
- * @type {(sorted: ArrayLike<number>, wanted: number) => number}
- */
+/** The first index whose value is at least `wanted`. @type {(sorted: ArrayLike<number>, wanted: number) => number} */
 export function firstFrom(sorted, wanted) {
   let low = 0;
   let high = sorted.length;
@@ -73,10 +67,7 @@ export function placed(steps, curve, mode) {
   return Number.isFinite(a) && Number.isFinite(b) ? [Math.min(a, b), Math.max(a, b)] : null;
 }
 
-/**
- * The ranges of x in which values are not finite.
- * @type {(curve: Pick<Points, "x" | "value">) => Range[]}
- */
+/** The ranges of x in which values are not finite. @type {(curve: Pick<Points, "x" | "value">) => Range[]} */
 export function notFinite({ x, value }) {
   /** @type {Range[]} */
   const stretches = [];

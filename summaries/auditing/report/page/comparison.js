@@ -29,10 +29,7 @@ function coloring() {
   return (run) => levelColor(values, shown(run.hyperparameters[colored.by]), COLORS);
 }
 
-/**
- * Light up some runs in all plots; none for an empty list.
- * @type {(names: string[]) => void}
- */
+/** Light up some runs in all plots; none for an empty list. @type {(names: string[]) => void} */
 function light(names) {
   const keys = new Set(names.map((name) => String(places.get(name))));
   for (const plot of document.querySelectorAll("svg.curves, svg.strip")) {

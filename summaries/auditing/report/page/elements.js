@@ -49,10 +49,7 @@ const SIGNS = {
   pass: ["M8 1a7 7 0 110 14A7 7 0 018 1z", "M4.8 8.3l2.2 2.3 4.2-4.8", "nothing found"],
 };
 
-/**
- * The sign of a severity, or of a verdict.
- * @type {(severity: Severity | Verdict) => SVGElement}
- */
+/** The sign of a severity, or of a verdict. @type {(severity: Severity | Verdict) => SVGElement} */
 export function sign(severity) {
   const [outline, stroke, label] = SIGNS[severity];
   return svg(
@@ -103,10 +100,7 @@ export function select(label, texts, chosen, onchoice) {
   return el("select", { "aria-label": label, onchange }, options);
 }
 
-/**
- * A bar with these colors from left to right.
- * @type {(colors: Color[]) => HTMLCanvasElement}
- */
+/** A bar with these colors from left to right. @type {(colors: Color[]) => HTMLCanvasElement} */
 export function colorBar(colors) {
   const bar = el("canvas", { width: colors.length, height: 1, class: "bar", "aria-hidden": "true" });
   const ctx = drawing(bar);
@@ -117,18 +111,12 @@ export function colorBar(colors) {
   return bar;
 }
 
-/**
- * What draws on a canvas.
- * @type {(canvas: HTMLCanvasElement) => CanvasRenderingContext2D}
- */
+/** What draws on a canvas. @type {(canvas: HTMLCanvasElement) => CanvasRenderingContext2D} */
 export function drawing(canvas) {
   return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 }
 
-/**
- * The element with this id, which the page has.
- * @type {(id: string) => HTMLElement}
- */
+/** The element with this id, which the page has. @type {(id: string) => HTMLElement} */
 export function byId(id) {
   return /** @type {HTMLElement} */ (document.getElementById(id));
 }

@@ -72,10 +72,7 @@ export function heatMap(view, holder, curves, findings, log, say, pick) {
   return shade;
 }
 
-/**
- * The index of the number that is nearest to another.
- * @type {(sorted: ArrayLike<number>, wanted: number) => number}
- */
+/** The index of the number that is nearest to another. @type {(sorted: ArrayLike<number>, wanted: number) => number} */
 function nearest(sorted, wanted) {
   const after = firstFrom(sorted, wanted);
   const before = after - 1;
@@ -83,10 +80,7 @@ function nearest(sorted, wanted) {
   return isBefore ? before : after;
 }
 
-/**
- * Draw all rows into the plot.
- * @type {(u: uPlotClass, lines: Points[], view: View, shade: Shade) => void}
- */
+/** Draw all rows into the plot. @type {(u: uPlotClass, lines: Points[], view: View, shade: Shade) => void} */
 function drawCells({ ctx, bbox }, lines, { range: [low, high] }, { share }) {
   const count = Math.max(1, Math.floor(bbox.width / uPlot.pxRatio / CELL_WIDTH));
   const cells = picture(cellsOf(lines, low, high, count), [...lines.keys()], share, SEQUENTIAL);
@@ -129,10 +123,7 @@ function frame(ctx, name, lineWidth, [left, width], top, height) {
   ctx.strokeRect(left, top, width, height);
 }
 
-/**
- * The color bar.
- * @type {(shade: Shade) => HTMLElement}
- */
+/** The color bar. @type {(shade: Shade) => HTMLElement} */
 export function shadeBar({ cut, low, high }) {
   const [least, largest] = [cut[0] ? "≤ " : "", cut[1] ? "≥ " : ""];
   const odd = [el("i", { class: "odd" }), "not finite"];

@@ -6,10 +6,7 @@ import { number } from "./numbers.js";
 
 const MOST_VALUES = 12; // more are cut into ranges, as they are tested
 
-/**
- * A value of a hyperparameter as text.
- * @type {(value: Hyperparameters[string] | undefined) => string}
- */
+/** A value of a hyperparameter as text. @type {(value: Hyperparameters[string] | undefined) => string} */
 export function shown(value) {
   if (value === null || value === undefined) return "–";
   return typeof value === "number" ? number(value) : String(value);
@@ -68,10 +65,7 @@ function rangesOf(runs, name, levels) {
   return new Map(having.map((run, at) => [run, ranges[at]]));
 }
 
-/**
- * Ranges of numbers, from the smallest.
- * @type {(levels: Level[]) => Level[]}
- */
+/** Ranges of numbers, from the smallest. @type {(levels: Level[]) => Level[]} */
 function ascending(levels) {
   return [...levels].sort((a, b) => parseFloat(a.value) - parseFloat(b.value));
 }

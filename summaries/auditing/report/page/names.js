@@ -43,10 +43,7 @@ export function isolated(name) {
   return "\u2068".repeat(1 + ended) + name + "\u2069".repeat(1 + begun + ended);
 }
 
-/**
- * Names without the parts of their paths that all of them start or end with.
- * @type {(names: string[]) => string[]}
- */
+/** Names without the parts of their paths that all of them start or end with. @type {(names: string[]) => string[]} */
 export function distinct(names) {
   if (names.length === 0) return [];
   const parts = names.map((name) => name.split("/"));

@@ -19,26 +19,17 @@ export function number(value) {
   return text.replaceAll("-", "−");
 }
 
-/**
- * A value in fewer significant digits than four.
- * @type {(value: number | null, digits: number) => string}
- */
+/** A value in fewer significant digits than four. @type {(value: number | null, digits: number) => string} */
 export function rounded(value, digits) {
   return number(value === null ? null : Number(value.toPrecision(digits)));
 }
 
-/**
- * A whole number, with thousands separators.
- * @type {(value: number) => string}
- */
+/** A whole number, with thousands separators. @type {(value: number) => string} */
 export function whole(value) {
   return GROUPED.format(value).replace("-", "−");
 }
 
-/**
- * A tick of an axis: short.
- * @type {(value: number | null) => string}
- */
+/** A tick of an axis: short. @type {(value: number | null) => string} */
 export function tick(value) {
   if (value === null) return "";
   const size = Math.abs(value);
@@ -117,10 +108,7 @@ const UNITS = [
   ["s", 1],
 ];
 
-/**
- * Seconds as their two largest units: 2 h 13 min.
- * @type {(seconds: number | null) => string}
- */
+/** Seconds as their two largest units: 2 h 13 min. @type {(seconds: number | null) => string} */
 export function duration(seconds) {
   if (seconds === null || !Number.isFinite(seconds)) return "–";
   if (Math.abs(seconds) < 10) return `${number(Number(seconds.toFixed(2)))} s`;
@@ -161,18 +149,12 @@ function inAllUnits(seconds, decimals) {
   return (seconds < 0 ? "−" : "") + (parts.join(" ") || "0 s");
 }
 
-/**
- * "steps 120 to 340", or "step 120".
- * @type {(steps: Range) => string}
- */
+/** "steps 120 to 340", or "step 120". @type {(steps: Range) => string} */
 export function stepRange([first, last]) {
   return first === last ? `step ${whole(first)}` : `steps ${whole(first)} to ${whole(last)}`;
 }
 
-/**
- * "1 run", "3 runs".
- * @type {(count: number, noun: string) => string}
- */
+/** "1 run", "3 runs". @type {(count: number, noun: string) => string} */
 export function counted(count, noun) {
   return `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 }

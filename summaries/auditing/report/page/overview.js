@@ -71,10 +71,7 @@ export function overviewPage(index, filter, address) {
   return { element, update, close: () => watcher.disconnect() };
 }
 
-/**
- * How many runs there are, and how many findings of each severity.
- * @type {(runs: RunRow[]) => HTMLElement[]}
- */
+/** How many runs there are, and how many findings of each severity. @type {(runs: RunRow[]) => HTMLElement[]} */
 export function findingSums(runs) {
   return sums(runs).map(([severity, sum]) => el("span", {}, sign(severity), counted(sum, NOUNS[severity])));
 }
@@ -138,10 +135,7 @@ function sparkCells(kind, tag, spark = [], last = null) {
   ];
 }
 
-/**
- * A box that picks a run.
- * @type {(row: RunRow, picked: Set<string>, filter: Filter) => HTMLElement}
- */
+/** A box that picks a run. @type {(row: RunRow, picked: Set<string>, filter: Filter) => HTMLElement} */
 function pickBox({ name }, picked, filter) {
   /** @param {FieldEvent} event */
   const onchange = ({ target }) => {
@@ -152,10 +146,7 @@ function pickBox({ name }, picked, filter) {
   return el("input", { type: "checkbox", "aria-label": `Pick ${name}`, checked: picked.has(name), onchange });
 }
 
-/**
- * How many findings of each severity, how many steps, and how long it took.
- * @type {(row: RunRow) => HTMLElement[]}
- */
+/** How many findings of each severity, how many steps, and how long it took. @type {(row: RunRow) => HTMLElement[]} */
 function amounts(row) {
   const steps = stepsIn(row.steps);
   return [
@@ -167,10 +158,7 @@ function amounts(row) {
   ];
 }
 
-/**
- * What could not be audited; otherwise the worst finding.
- * @type {(row: RunRow) => HTMLElement}
- */
+/** What could not be audited; otherwise the worst finding. @type {(row: RunRow) => HTMLElement} */
 function worstCell({ failures: [failure], worst }) {
   const told = failure === undefined ? worst : { code: "Not audited", severity: "error", message: failure };
   if (told === null) return el("td", { class: "worst" });

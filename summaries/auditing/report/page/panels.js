@@ -90,10 +90,7 @@ function isThinned({ value, points }) {
   return value.length < points;
 }
 
-/**
- * The number of points that are drawn, if not all of them are.
- * @type {(curves: Curve[]) => HTMLElement | null}
- */
+/** The number of points that are drawn, if not all of them are. @type {(curves: Curve[]) => HTMLElement | null} */
 function drawnPoints(curves) {
   const drawn = curves.reduce((sum, { value }) => sum + value.length, 0);
   const all = curves.reduce((sum, { points }) => sum + points, 0);
@@ -101,10 +98,7 @@ function drawnPoints(curves) {
   return el("span", { class: "thinned", title: "Thinned for drawing" }, `${whole(drawn)} of ${whole(all)} points`);
 }
 
-/**
- * The content of a chart in words, for screen readers.
- * @type {(curves: Curve[]) => string}
- */
+/** The content of a chart in words, for screen readers. @type {(curves: Curve[]) => string} */
 function inWords(curves) {
   const some = curves.slice(0, MOST_LINES);
   return some.map(({ tag, value }) => `${isolated(tag)}, last ${number(value.at(-1))}`).join("; ");

@@ -5,19 +5,13 @@
 /** @type {Severity[]} */
 export const SEVERITIES = ["error", "warning", "info"];
 
-/**
- * The verdict of a run. Notes pass; a run that was not fully audited does not.
- * @type {(row: RunRow) => Verdict}
- */
+/** The verdict of a run. Notes pass; a run that was not fully audited does not. @type {(row: RunRow) => Verdict} */
 export function verdict(row) {
   if (row.reading) return "pending";
   return row.counts[0] + row.failures.length > 0 ? "error" : row.counts[1] > 0 ? "warning" : "pass";
 }
 
-/**
- * A number to sort verdicts by: the worst has the largest.
- * @type {(row: Row) => number}
- */
+/** A number to sort verdicts by: the worst has the largest. @type {(row: Row) => number} */
 export function rankOf({ counts: [errors, warnings, notes], failures }) {
   return 1e12 * (errors + failures.length) + 1e6 * warnings + notes;
 }
@@ -69,19 +63,13 @@ function sizeOf(value) {
   return Number.isFinite(Number(value)) ? Number(value) : 1e308;
 }
 
-/**
- * Whether a filter lets a run pass.
- * @type {(row: RunRow, filter: Filter) => boolean}
- */
+/** Whether a filter lets a run pass. @type {(row: RunRow, filter: Filter) => boolean} */
 export function passes(row, { text, verdicts, code }) {
   if (!row.name.toLowerCase().includes(text.toLowerCase())) return false;
   return (verdicts.size === 0 || verdicts.has(verdict(row))) && (code === "" || code in row.codes);
 }
 
-/**
- * The rows that pass, in the order of a column.
- * @type {(rows: RunRow[], filter: Filter) => RunRow[]}
- */
+/** The rows that pass, in the order of a column. @type {(rows: RunRow[], filter: Filter) => RunRow[]} */
 export function chosenRows(rows, filter) {
   const key = COLUMNS[filter.column][2];
   const keys = new Map(rows.map((row) => [row, key?.(row) ?? 0]));

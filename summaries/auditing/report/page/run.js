@@ -116,10 +116,7 @@ function listed({ failures, main, points }, { findings }, cards) {
   ];
 }
 
-/**
- * Files, steps, points, start time and duration.
- * @type {(row: RunRow, run: Run) => HTMLElement}
- */
+/** Files, steps, points, start time and duration. @type {(row: RunRow, run: Run) => HTMLElement} */
 function facts({ steps, points, seconds }, { logger, start, files }) {
   const began = start === null ? NaN : Number(start);
   const date =
@@ -190,10 +187,7 @@ export function around([from, to], [low, high]) {
   return left <= low && right >= high ? null : [left, right];
 }
 
-/**
- * Scroll to the card of a finding whose mark was clicked.
- * @type {(card: HTMLElement | undefined) => void}
- */
+/** Scroll to the card of a finding whose mark was clicked. @type {(card: HTMLElement | undefined) => void} */
 function pickCard(card) {
   card?.closest(".folded")?.setAttribute("open", "");
   card?.scrollIntoView({ block: "nearest", behavior: scrolling() });

@@ -19,10 +19,7 @@ const VIRIDIS = [
 ];
 const RAMP_SIZE = 256;
 
-/**
- * The color of a share, 0 to 1.
- * @type {(share: number) => Color}
- */
+/** The color of a share, 0 to 1. @type {(share: number) => Color} */
 export function viridis(share) {
   const at = Math.min(Math.max(share, 0), 1) * (VIRIDIS.length - 1);
   const low = Math.min(Math.floor(at), VIRIDIS.length - 2);

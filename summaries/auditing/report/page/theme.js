@@ -13,10 +13,7 @@ export const theme = {
   listeners: new Set(),
 };
 
-/**
- * A color of page.css by its name, for drawing on a canvas.
- * @type {(name: string) => string}
- */
+/** A color of page.css by its name, for drawing on a canvas. @type {(name: string) => string} */
 export function color(name) {
   const stored = theme.colors.get(name);
   if (stored !== undefined) return stored;
@@ -25,10 +22,7 @@ export function color(name) {
   return value;
 }
 
-/**
- * A color of page.css that stands there as three numbers.
- * @type {(name: string) => Color}
- */
+/** A color of page.css that stands there as three numbers. @type {(name: string) => Color} */
 export function components(name) {
   return color(name).split(" ").map(Number);
 }

@@ -4,10 +4,7 @@
 
 const ARRAYS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array };
 
-/**
- * The body of a block that a page contains as text.
- * @type {(text: string) => Promise<ArrayBuffer>}
- */
+/** The body of a block that a page contains as text. @type {(text: string) => Promise<ArrayBuffer>} */
 export async function inflated(text) {
   const packed = atob(text);
   const bytes = new Uint8Array(packed.length);
@@ -27,10 +24,7 @@ export function opened(body) {
   return { header, read: ([type, offset, count]) => new ARRAYS[type](body, arraysAt + offset, count) };
 }
 
-/**
- * The run in a body.
- * @type {(body: ArrayBuffer) => Run}
- */
+/** The run in a body. @type {(body: ArrayBuffer) => Run} */
 export function unpacked(body) {
   /** @type {{ header: PackedRun, read: (entry: Entry) => Column }} */
   const { header, read } = opened(body);

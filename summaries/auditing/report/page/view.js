@@ -135,18 +135,12 @@ export class View {
   }
 }
 
-/**
- * A range that is not empty.
- * @type {(range: Range) => Range}
- */
+/** A range that is not empty. @type {(range: Range) => Range} */
 export function wide([low, high]) {
   return low < high ? [low, high] : [low - 0.5, high + 0.5];
 }
 
-/**
- * The least and the largest x of all curves.
- * @type {(curves: Curve[], mode: Mode) => Range}
- */
+/** The least and the largest x of all curves. @type {(curves: Curve[], mode: Mode) => Range} */
 export function extent(curves, mode) {
   let [low, high] = [Infinity, -Infinity];
   for (const curve of curves) {

@@ -67,10 +67,7 @@ export function here() {
   return parsed(location.hash);
 }
 
-/**
- * Change what the address says of the view, without going anywhere.
- * @type {(hash: string) => void}
- */
+/** Change what the address says of the view, without going anywhere. @type {(hash: string) => void} */
 export function replaceAddress(hash) {
   if (location.hash === hash) return;
   history.replaceState(history.state, "", hash);

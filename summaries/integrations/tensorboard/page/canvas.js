@@ -37,10 +37,7 @@ export function writeLike(ctx, size, align, baseline, weight = 400) {
   ctx.textBaseline = baseline;
 }
 
-/**
- * Draw only into a box, until `ctx.restore()`.
- * @type {(ctx: CanvasRenderingContext2D, box: Box) => void}
- */
+/** Draw only into a box, until `ctx.restore()`. @type {(ctx: CanvasRenderingContext2D, box: Box) => void} */
 export function clipTo(ctx, { left, top, width, height }) {
   ctx.save();
   ctx.beginPath();

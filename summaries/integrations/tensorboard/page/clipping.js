@@ -338,10 +338,7 @@ class Bound {
   }
 }
 
-/**
- * Whether a norm can be a bound, and has a place on a logarithmic axis.
- * @type {(value: number) => boolean}
- */
+/** Whether a norm can be a bound, and has a place on a logarithmic axis. @type {(value: number) => boolean} */
 function isBound(value) {
   return value > 0 && Number.isFinite(value);
 }
@@ -356,10 +353,7 @@ export function powersAround(sorted, others) {
   return [Math.log10(Math.min(least, ...others)) - room, Math.log10(Math.max(most, ...others)) + room];
 }
 
-/**
- * The share of the norms above a bound.
- * @type {(sorted: number[], bound: number) => number}
- */
+/** The share of the norms above a bound. @type {(sorted: number[], bound: number) => number} */
 export function shareAbove(sorted, bound) {
   return sorted.filter((value) => value > bound).length / sorted.length;
 }
@@ -374,10 +368,7 @@ function binned(values, low, size) {
   return counts;
 }
 
-/**
- * A share in percent, with a digit where it counts.
- * @type {(share: number) => string}
- */
+/** A share in percent, with a digit where it counts. @type {(share: number) => string} */
 export function percent(share) {
   const hundred = 100 * share;
   if (hundred > 0 && hundred < 0.05) return "less than 0.1 %";

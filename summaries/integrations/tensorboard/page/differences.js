@@ -80,10 +80,7 @@ export function spread(cells, log) {
   return log ? Math.max(Math.ceil(most), 1) : most || 1;
 }
 
-/**
- * A difference in words.
- * @type {(value: number, log: boolean) => string}
- */
+/** A difference in words. @type {(value: number, log: boolean) => string} */
 export function larger(value, log) {
   if (value === Infinity) return "not finite in one of them";
   if (Number.isNaN(value)) return "nothing to compare";

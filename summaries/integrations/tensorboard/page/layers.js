@@ -126,18 +126,12 @@ export function statistics(kinds, chosen, onchoice) {
     : select("Statistic", texts, chosen.key, onchoice);
 }
 
-/**
- * The order of rows that an address asks for.
- * @type {(chosen: Chosen) => Order}
- */
+/** The order of rows that an address asks for. @type {(chosen: Chosen) => Order} */
 export function orderOf(chosen) {
   return chosen.order === "name" ? "name" : "network";
 }
 
-/**
- * A choice of the order of rows.
- * @type {(state: { order: Order }, arrange: () => void, go: Go) => HTMLElement}
- */
+/** A choice of the order of rows. @type {(state: { order: Order }, arrange: () => void, go: Go) => HTMLElement} */
 export function orders(state, arrange, go) {
   return choice("Order", { network: "In network order", name: "By name" }, state.order, (order) => {
     state.order = order;
@@ -146,10 +140,7 @@ export function orders(state, arrange, go) {
   });
 }
 
-/**
- * The steps that an address asks for.
- * @type {(chosen: Chosen) => Range | null}
- */
+/** The steps that an address asks for. @type {(chosen: Chosen) => Range | null} */
 export function rangeIn(chosen) {
   const [from, to] = [Number(chosen.from), Number(chosen.to)];
   return chosen.from && to > from ? [from, to] : null;

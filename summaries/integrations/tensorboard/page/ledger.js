@@ -107,10 +107,7 @@ export class Ledger {
     return [...gone, ...changed.map(({ name }) => name)];
   }
 
-  /**
-   * The number of the color that a run has everywhere.
-   * @type {(name: string) => number}
-   */
+  /** The number of the color that a run has everywhere. @type {(name: string) => number} */
   color(name) {
     return this.colors.get(name) ?? 0;
   }

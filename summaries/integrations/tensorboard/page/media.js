@@ -254,10 +254,7 @@ function cut(value) {
   return value.cut ? [el("p", { class: "note" }, "The text goes on; gradledger show has all of it.")] : [];
 }
 
-/**
- * What TensorBoard shows, and how to open it.
- * @type {(shelf: ShelfAnswer) => HTMLElement}
- */
+/** What TensorBoard shows, and how to open it. @type {(shelf: ShelfAnswer) => HTMLElement} */
 function elsewhere({ kinds, command }) {
   const meshes = kinds.find(({ kind }) => kind === "meshes");
   const also = meshes ? ` (${number(meshes.tags.length)} tags of meshes are here)` : "";

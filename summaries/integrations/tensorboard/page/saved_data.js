@@ -44,10 +44,7 @@ function extremes(value, low, high) {
   return [least, largest, first, last].filter((at) => at >= 0);
 }
 
-/**
- * TensorBoard's moving average, as in plots.py.
- * @type {(value: Column, weight: number) => Column}
- */
+/** TensorBoard's moving average, as in plots.py. @type {(value: Column, weight: number) => Column} */
 export function smoothed(value, weight) {
   if (!weight || value.length === 0 || value.every((one) => one === value[0])) return value;
   let [average, rest] = [0, 1];

@@ -16,10 +16,7 @@ export const source = { saved: false, places: null, answer: fetched };
 /** An error that the server explained. */
 class Refused extends Error {}
 
-/**
- * A JSON answer.
- * @type {(name: string, values?: Record<string, unknown>) => Promise<any>}
- */
+/** A JSON answer. @type {(name: string, values?: Record<string, unknown>) => Promise<any>} */
 export async function asked(name, values = {}) {
   return (await source.answer(name, values)).json();
 }
@@ -56,10 +53,7 @@ async function fetched(name, values, signal) {
   }
 }
 
-/**
- * Wait for some milliseconds.
- * @type {(time: number) => Promise<void>}
- */
+/** Wait for some milliseconds. @type {(time: number) => Promise<void>} */
 export function pause(time) {
   return new Promise((resolve) => {
     setTimeout(resolve, time);

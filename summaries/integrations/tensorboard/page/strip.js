@@ -186,10 +186,7 @@ export function profile({ width, cells }, share) {
   return line.map((away) => (most > 0 ? away / most : 0));
 }
 
-/**
- * The median of some of the numbers.
- * @type {(values: Float64Array) => number}
- */
+/** The median of some of the numbers. @type {(values: Float64Array) => number} */
 function median(values) {
   const every = Math.ceil(values.length / SAMPLED);
   const some = values.filter((value, at) => at % every === 0 && !Number.isNaN(value)).sort();

@@ -176,10 +176,7 @@ class Table {
     if (here().view === "table") replaceAddress(at);
   }
 
-  /**
-   * What a run has in a column.
-   * @type {(row: RunRow, column: TableColumn) => Cell}
-   */
+  /** What a run has in a column. @type {(row: RunRow, column: TableColumn) => Cell} */
   cell(row, { key, kind }) {
     if (kind === "own") return row.reading ? null : ownCell(row, key);
     const cell = this.cells.get(row.name)?.[this.asked.get(key) ?? -1] ?? null;
@@ -446,10 +443,7 @@ class Table {
   }
 }
 
-/**
- * The tag that most runs have as their loss or reward.
- * @type {(runs: RunRow[]) => string}
- */
+/** The tag that most runs have as their loss or reward. @type {(runs: RunRow[]) => string} */
 function mainTag(runs) {
   const groups = [
     ...groupsOf(

@@ -39,10 +39,7 @@ export function columnOf(key) {
   return { key, kind, name, step: Number(step), title: isolated(name) + after, plain: name + after };
 }
 
-/**
- * What the server is asked for a column.
- * @type {(column: TableColumn) => (string | number)[]}
- */
+/** What the server is asked for a column. @type {(column: TableColumn) => (string | number)[]} */
 export function asking({ kind, name, step }) {
   return kind === "at" ? [kind, name, step] : [kind, name];
 }
@@ -99,10 +96,7 @@ export function filterOf(text) {
   return { test: (cell) => wanted === "" || (cell !== null && test(String(cell))), problem };
 }
 
-/**
- * A pattern that matches exactly these names, as a search reads it.
- * @type {(names: string[]) => string}
- */
+/** A pattern that matches exactly these names, as a search reads it. @type {(names: string[]) => string} */
 export function exactly(names) {
   const breaks = { "\n": "\\n", "\r": "\\r", "\u2028": "\\u2028", "\u2029": "\\u2029" };
   const escaped = names.map((name) =>

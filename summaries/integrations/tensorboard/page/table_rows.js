@@ -77,10 +77,7 @@ function inCommon(cells) {
   );
 }
 
-/**
- * What a row of the audit says in one of its own columns.
- * @type {(row: RunRow, key: string) => Cell}
- */
+/** What a row of the audit says in one of its own columns. @type {(row: RunRow, key: string) => Cell} */
 export function ownCell(row, key) {
   if (key === "verdict") return verdict(row);
   if (key === "worst") return row.worst ? `${row.worst.code} ${row.worst.message}` : null;

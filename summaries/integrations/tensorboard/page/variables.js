@@ -6,18 +6,12 @@ import { number, stepRange, whole } from "../../../auditing/report/page/numbers.
 /** @import { Range } from "../../../auditing/report/page/types.js" */
 /** @import { Arrangement, Pointed, RowGroup, Variable } from "./answers.js" */
 
-/**
- * What a row is called.
- * @type {(variable: Variable) => string}
- */
+/** What a row is called. @type {(variable: Variable) => string} */
 export function nameOf({ variable, tag }) {
   return variable || tag;
 }
 
-/**
- * Rows in the order of the run, or by name and in groups.
- * @type {(rows: Variable[], order: string) => Arrangement}
- */
+/** Rows in the order of the run, or by name and in groups. @type {(rows: Variable[], order: string) => Arrangement} */
 export function arrangement(rows, order) {
   return order === "name" ? grouped(rows) : { order: [...rows.keys()], groups: null };
 }
@@ -44,20 +38,14 @@ export function grouped(rows) {
   return { order, groups: groups.length < rows.length ? groups : null };
 }
 
-/**
- * The whole steps in a cell, in words.
- * @type {(cell: Range) => string}
- */
+/** The whole steps in a cell, in words. @type {(cell: Range) => string} */
 export function stepsInWords([from, to]) {
   const first = Math.ceil(from);
   const last = Math.max(Math.ceil(to) - 1, first);
   return first >= last ? `step ${whole(Math.round((from + to) / 2))}` : stepRange([first, last]);
 }
 
-/**
- * What is under the pointer, in words.
- * @type {(pointed: Pointed, describe?: (value: number) => string) => string}
- */
+/** What is under the pointer, in words. @type {(pointed: Pointed, describe?: (value: number) => string) => string} */
 export function inWords({ name, steps, value = NaN }, describe = valueInWords) {
   return steps ? `${isolated(name)}, ${steps}: ${describe(value)}` : name;
 }

@@ -48,10 +48,7 @@ export async function wallPage(ledger, chosen) {
   return { element: wall.element, update: () => wall.update(), close: () => wall.close() };
 }
 
-/**
- * The zoom of a link.
- * @type {(chosen: Chosen) => Range | null}
- */
+/** The zoom of a link. @type {(chosen: Chosen) => Range | null} */
 function rangeOf({ from, to }) {
   const [low, high] = [Number(from ?? Number.NaN), Number(to ?? Number.NaN)];
   return Number.isFinite(low) && Number.isFinite(high) && low < high ? [low, high] : null;
@@ -295,10 +292,7 @@ export class Wall {
     return this.legible([low, high]);
   }
 
-  /**
-   * A range that the x axis can show.
-   * @type {(range: Range) => Range}
-   */
+  /** A range that the x axis can show. @type {(range: Range) => Range} */
   legible([low, high]) {
     const first = this.state.xlog ? Math.max(low, 1) : low; // step or second
     return first > high ? [0, 1] : wide([first, high]);
@@ -344,10 +338,7 @@ export class Wall {
     this.colors = new Map([...(groups[1]?.keys() ?? [])].map((name, at) => [name, at]));
   }
 
-  /**
-   * The number of the color of a run, or of a group of runs.
-   * @type {(name: string) => number}
-   */
+  /** The number of the color of a run, or of a group of runs. @type {(name: string) => number} */
   color(name) {
     return this.over === null ? this.ledger.color(name) : (this.colors.get(name) ?? 0);
   }

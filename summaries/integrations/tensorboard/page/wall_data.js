@@ -108,10 +108,7 @@ export function lineClass(color = 0) {
   return `line-${color % COLORS} dash-${Math.floor(color / COLORS) % 4}`;
 }
 
-/**
- * The tags that a link pins.
- * @type {(text: string | undefined) => string[]}
- */
+/** The tags that a link pins. @type {(text: string | undefined) => string[]} */
 export function pinsOf(text = "[]") {
   try {
     const pins = JSON.parse(text);

@@ -105,37 +105,25 @@ export function asTable(tag, curves, edges, { mode, range: [low, high] }) {
   return rows.map((row) => `${row.map(quoted).join(",")}\r\n`).join("");
 }
 
-/**
- * A field of CSV. What a spreadsheet would take for a formula is a text to it.
- * @type {(text: string) => string}
- */
+/** A field of CSV. What a spreadsheet would take for a formula is a text to it. @type {(text: string) => string} */
 function quoted(text) {
   const safe = /^[=+@\t\r-]/.test(text) && !Number.isFinite(Number(text)) && text !== "-Infinity" ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/**
- * Let the browser save something.
- * @type {(name: string, type: string, content: BlobPart) => void}
- */
+/** Let the browser save something. @type {(name: string, type: string, content: BlobPart) => void} */
 export function saved(name, type, content) {
   const href = URL.createObjectURL(new Blob([content], { type }));
   el("a", { href, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 
-/**
- * The text of a drawing, for a file.
- * @type {(picture: SVGSVGElement) => string}
- */
+/** The text of a drawing, for a file. @type {(picture: SVGSVGElement) => string} */
 export function asText(picture) {
   return new XMLSerializer().serializeToString(picture);
 }
 
-/**
- * Save a drawing as PNG.
- * @type {(name: string, picture: SVGSVGElement) => Promise<void>}
- */
+/** Save a drawing as PNG. @type {(name: string, picture: SVGSVGElement) => Promise<void>} */
 export async function savedPicture(name, picture) {
   const [width, height] = [picture.viewBox.baseVal.width, picture.viewBox.baseVal.height];
   const image = new Image(width, height);
