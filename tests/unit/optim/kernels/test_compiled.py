@@ -101,6 +101,9 @@ import logging, signal
 import numpy as np
 import optim
 
+# Before any signal: an import that one breaks off may leave the lock of all imports held, in CPython.
+from optim import Optimizer, Update
+
 heard = []
 logging.getLogger("optim").addFilter(heard.append)
 w = optim.Variable(np.zeros(3, np.float32))
@@ -119,7 +122,7 @@ def late(*_):  # one that comes where none is caught would end the program
 
 
 def step():
-    optim.Optimizer(optim.Update(own, 1.0, "Own")).apply_gradients([(np.ones(3, np.float32), w)])
+    Optimizer(Update(own, 1.0, "Own")).apply_gradients([(np.ones(3, np.float32), w)])
 
 
 caught = False
