@@ -94,7 +94,7 @@ def combined(stats: NDArray[Any], first: NDArray[Any], largest: slice = LARGEST_
     """
     if len(first) == len(stats):
         return stats
-    with np.errstate(invalid="ignore"):  # infinities of both signs; divergence shows in the values
+    with np.errstate(invalid="ignore", over="ignore"):  # divergence shows in the values; `measure.norm` knows better
         sums: NDArray[Any] = np.add.reduceat(stats, first)
     sums[:, largest] = np.fmax.reduceat(stats[:, largest], first)
     return sums

@@ -27,6 +27,7 @@ NORMS = {
     "squares beyond float64 in several arrays": ([np.array([3e200]), np.array([4e200])], 5e200),
     "a sum of squares beyond float64": ([np.array([1.2e154]), np.array([1.2e154])], 1.2e154 * math.sqrt(2)),
     "a sum of squares beyond float64 in one array": ([np.array([1.2e154, 1.2e154])], 1.2e154 * math.sqrt(2)),
+    "a sum of blocks beyond float64": ([np.full(2 * _BLOCK, 2e152)], 2e152 * math.sqrt(2 * _BLOCK)),
     "squares below float64": ([np.array([3e-200, 4e-200])], 5e-200),
     "the smallest": ([np.array([5e-324])], 5e-324),
     "squares beyond float32": ([np.float32([3e30, 4e30])], 5e30),
