@@ -49,7 +49,7 @@ export function chartPanel(view, run, { title, kind, curves, log, further }, fin
   let drawn = null;
   let [isSeen, isStale, asked, timer] = [false, false, 0, 0];
   const ensure = () => {
-    if (kind === "heat") drawn ??= drawHeat(view, members, run.findings, log, { holder, tools, below });
+    if (kind === "heat") drawn ??= drawHeat(view, members, run.findings, log, { holder, tools, below }, refine);
     else drawn ??= drawLines(view, members, run.findings, log, { holder, tools });
   };
   const load = async () => {
@@ -138,9 +138,10 @@ function drawLines(view, members, findings, log, { holder, tools }) {
  * @param {Finding[]} findings
  * @param {boolean} log
  * @param {Places & { below: HTMLElement }} places
+ * @param {() => void} onpick
  * @returns {Drawn}
  */
-function drawHeat(view, members, findings, log, { holder, tools, below }) {
+function drawHeat(view, members, findings, log, { holder, tools, below }, onpick) {
   const readout = el("p", { class: "readout" });
   const idle = `${counted(members.length, "variable")}, a row each; click one to see its line`;
   /** @param {Pointed | null} at */
@@ -164,6 +165,7 @@ function drawHeat(view, members, findings, log, { holder, tools, below }) {
     const [oldest] = chosen;
     if (chosen.size > MOST_LINES) chosen.delete(oldest);
     redraw();
+    onpick();
   };
   say(null);
   below.append(readout, lower);

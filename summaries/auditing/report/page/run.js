@@ -17,8 +17,8 @@ const LATEST_START = 8e12; // seconds, the largest time that JavaScript's dates 
 
 /**
  * The page of a run. `nav` is what stands above its name. `kept` is how a reader left an earlier page of the same run,
- * which this one takes over. `finer` has
- * all points of a zoom, if there are more than the page has.
+ * which this one takes over.
+ * `finer` has the points of a zoom, if there are more than the page has.
  * @param {RunRow} row
  * @param {Run} run
  * @param {{ nav: HTMLElement, baseline?: string | null, kept?: Kept, finer?: Finer | null }} options

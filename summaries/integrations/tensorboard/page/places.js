@@ -11,17 +11,17 @@ export const PLACES = [
   ["media", "Media"],
 ];
 
-/** How the table was left, with its columns and filters. @type {Map<string, string>} */
-const LEFT = new Map();
+/** The table as it was left, with its columns and filters. */
+let table = "";
 
 addEventListener("hashchange", ({ oldURL }) => {
   const { hash } = new URL(oldURL);
-  if (parsed(hash).view === "table") LEFT.set("table", hash);
+  if (parsed(hash).view === "table") table = hash;
 });
 
-/** The address of a page of all runs, as it was left. @type {(key: string) => string} */
+/** The address of a page of all runs; the table's is as it was left. @type {(key: string) => string} */
 export function placeOf(key) {
-  return key === "" ? "#/" : (LEFT.get(key) ?? addressOf(key, ""));
+  return key === "table" && table ? table : addressOf(key, "");
 }
 
 /** @type {(page: string) => HTMLElement} */
