@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-
+import { onlyLatest } from "../../summaries/auditing/report/page/latest.js";
 import { around } from "../../summaries/auditing/report/page/run.js";
 import { extent, View } from "../../summaries/auditing/report/page/view.js";
 import { addressOf, encoded, parsed, query } from "../../summaries/integrations/tensorboard/page/address.js";
 import { percent, powersAround, shareAbove } from "../../summaries/integrations/tensorboard/page/clipping.js";
 import { orderOf, rangeIn } from "../../summaries/integrations/tensorboard/page/layers.js";
 import { Ledger } from "../../summaries/integrations/tensorboard/page/ledger.js";
-import { onlyLatest } from "../../summaries/integrations/tensorboard/page/server.js";
 
 test("an address names a view, a run and a page", () => {
   assert.equal(addressOf("run", "a/b c"), "#/run/a%2Fb%20c");

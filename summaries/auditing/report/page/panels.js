@@ -3,6 +3,7 @@
 import { lineChart, RESTS } from "./chart.js";
 import { choice, el } from "./elements.js";
 import { heatMap, NAMES_WIDTH, shadeBar } from "./heatmap.js";
+import { onlyLatest } from "./latest.js";
 import { isolated } from "./names.js";
 import { counted, number, whole } from "./numbers.js";
 
@@ -47,18 +48,19 @@ export function chartPanel(view, run, { title, kind, curves, log, further }, fin
   const element = el("figure", { class: kind }, caption, holder, below);
   /** @type {Drawn | null} */
   let drawn = null;
-  let [isSeen, isStale, asked, timer] = [false, false, 0, 0];
+  const begin = onlyLatest();
+  let [isSeen, isStale, timer] = [false, false, 0];
   const ensure = () => {
     if (kind === "heat") drawn ??= drawHeat(view, members, run.findings, log, { holder, tools, below }, refine);
     else drawn ??= drawLines(view, members, run.findings, log, { holder, tools });
   };
   const load = async () => {
     isStale = false;
-    const mine = ++asked;
+    const isLatest = begin();
     const { isZoomed, mode, range } = view;
     const coarse = finer && isZoomed && drawn ? drawn.lines().filter(isThinned) : [];
     const found = await Promise.all(coarse.map((curve) => finer?.(curve, mode, range) ?? curve)).catch(() => null);
-    if (mine !== asked || found === null) return; // another zoom, or nobody answers: the points stay as they are
+    if (!isLatest() || found === null) return; // another zoom, or nobody answers: the points stay as they are
     drawn?.redraw(new Map(coarse.map((curve, at) => [curve, found[at]])));
     if (thinned) thinned.hidden = coarse.length > 0;
   };
@@ -80,7 +82,7 @@ export function chartPanel(view, run, { title, kind, curves, log, further }, fin
   const forget = () => {
     watcher.disconnect();
     clearTimeout(timer);
-    asked++;
+    begin();
   };
   return { element, members, further, ensure, refine, forget };
 }

@@ -1,11 +1,12 @@
 // Bounds for clipping: a run's gradient norms over steps and their distribution, with the bound as a line to drag.
 
 import { el, select } from "../../../auditing/report/page/elements.js";
+import { onlyLatest } from "../../../auditing/report/page/latest.js";
 import { number, tick, ticks, whole } from "../../../auditing/report/page/numbers.js";
 import { color, whenLooksChange } from "../../../auditing/report/page/theme.js";
 import { logTicks, roundTicks } from "../../../auditing/report/page/ticks.js";
 import { clipTo, emptied, placeIn, scaleOf, stroke, writeLike } from "./canvas.js";
-import { arrays, asked, onlyLatest } from "./server.js";
+import { arrays, asked } from "./server.js";
 import { title } from "./tabs.js";
 
 /** @import { Column, Entry, Range, RunRow } from "../../../auditing/report/page/types.js" */

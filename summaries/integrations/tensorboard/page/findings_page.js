@@ -1,9 +1,10 @@
 // A run's findings beside its curves: the audit's own page of a run, which follows the run as it grows.
 
 import { el } from "../../../auditing/report/page/elements.js";
+import { onlyLatest } from "../../../auditing/report/page/latest.js";
 import { runPage } from "../../../auditing/report/page/run.js";
 import { unpacked } from "../../../auditing/report/page/unpack.js";
-import { arrays, asked, body, onlyLatest } from "./server.js";
+import { arrays, asked, body } from "./server.js";
 import { tabs } from "./tabs.js";
 
 /** @import { RunRow } from "../../../auditing/report/page/types.js" */

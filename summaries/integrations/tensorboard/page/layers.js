@@ -3,6 +3,7 @@
 import { lineChart } from "../../../auditing/report/page/chart.js";
 import { choice, el, select } from "../../../auditing/report/page/elements.js";
 import { shadeBar } from "../../../auditing/report/page/heatmap.js";
+import { onlyLatest } from "../../../auditing/report/page/latest.js";
 import { counted } from "../../../auditing/report/page/numbers.js";
 import { wholeRunButton } from "../../../auditing/report/page/run.js";
 import { SEQUENTIAL, shades } from "../../../auditing/report/page/shades.js";
@@ -10,7 +11,7 @@ import { theme } from "../../../auditing/report/page/theme.js";
 import { View } from "../../../auditing/report/page/view.js";
 import { sample, statisticOf } from "./cells.js";
 import { Heat } from "./heat.js";
-import { arrays, onlyLatest } from "./server.js";
+import { arrays } from "./server.js";
 import { Strip } from "./strip.js";
 import { title } from "./tabs.js";
 import { arrangement, inWords } from "./variables.js";

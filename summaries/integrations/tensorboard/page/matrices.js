@@ -1,13 +1,14 @@
 // Matrices over steps: what was logged as tensors, one step at a time, in colors that stay the same over all steps.
 
 import { colorBar, el, select } from "../../../auditing/report/page/elements.js";
+import { onlyLatest } from "../../../auditing/report/page/latest.js";
 import { isolated } from "../../../auditing/report/page/names.js";
 import { number, rounded, whole } from "../../../auditing/report/page/numbers.js";
 import { picture, SEQUENTIAL } from "../../../auditing/report/page/shades.js";
 import { color, whenLooksChange } from "../../../auditing/report/page/theme.js";
 import { emptied, placeIn, writeLike } from "./canvas.js";
 import { diverging } from "./cells.js";
-import { arrays, asked, onlyLatest } from "./server.js";
+import { arrays, asked } from "./server.js";
 import { title } from "./tabs.js";
 
 /** @import { Column, Entry, RunRow, Share } from "../../../auditing/report/page/types.js" */

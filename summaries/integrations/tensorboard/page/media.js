@@ -2,12 +2,13 @@
 // histograms over steps.
 
 import { choice, el, quietButton } from "../../../auditing/report/page/elements.js";
+import { onlyLatest } from "../../../auditing/report/page/latest.js";
 import { shortened } from "../../../auditing/report/page/names.js";
 import { counted, number, whole } from "../../../auditing/report/page/numbers.js";
 import { addressOf, here, query, replaceAddress, tensorBoard } from "./address.js";
 import { histogramPlot, prPlot } from "./histograms.js";
 import { places } from "./places.js";
-import { asked, onlyLatest, source } from "./server.js";
+import { asked, source } from "./server.js";
 import { lineClass, matching, nearest } from "./wall_data.js";
 
 /** @import { FieldEvent } from "../../../auditing/report/page/types.js" */

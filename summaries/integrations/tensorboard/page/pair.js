@@ -2,6 +2,7 @@
 
 import { colorBar, el, sign } from "../../../auditing/report/page/elements.js";
 import { shadeBar } from "../../../auditing/report/page/heatmap.js";
+import { onlyLatest } from "../../../auditing/report/page/latest.js";
 import { isolated, shortened } from "../../../auditing/report/page/names.js";
 import { counted, number } from "../../../auditing/report/page/numbers.js";
 import { verdict } from "../../../auditing/report/page/rows.js";
@@ -13,7 +14,6 @@ import { diverging, sample, statisticOf } from "./cells.js";
 import { difference, larger, onlyRows, sharedRows, spread } from "./differences.js";
 import { Heat } from "./heat.js";
 import { followZoom, NAMES, nothing, orderOf, orders, RANGE, rangeIn, statistics } from "./layers.js";
-import { onlyLatest } from "./server.js";
 import { Strip } from "./strip.js";
 import { arrangement, inWords, nameOf } from "./variables.js";
 

@@ -1,6 +1,7 @@
 // Where TensorBoard starts the page: its frame, and the view that the address names.
 
 import { byId, el, quietButton, sign } from "../../../auditing/report/page/elements.js";
+import { onlyLatest } from "../../../auditing/report/page/latest.js";
 import { counted } from "../../../auditing/report/page/numbers.js";
 import { findingSums, overviewPage } from "../../../auditing/report/page/overview.js";
 import { verdict } from "../../../auditing/report/page/rows.js";
@@ -14,7 +15,7 @@ import { matricesPage } from "./matrices.js";
 import { mediaPage } from "./media.js";
 import { pairPage } from "./pair.js";
 import { PLACES, placeOf } from "./places.js";
-import { onlyLatest, source } from "./server.js";
+import { source } from "./server.js";
 import { tablePage } from "./table.js";
 import { wallPage } from "./wall.js";
 

@@ -68,16 +68,3 @@ async function explained(response) {
     return `${response.status} ${response.statusText}`;
   }
 }
-
-/**
- * For what takes time: the returned function begins it anew, and returns another, which says whether that is still the
- * latest time, so that a late answer to an old question changes nothing.
- * @type {() => () => () => boolean}
- */
-export function onlyLatest() {
-  let latest = 0;
-  return () => {
-    const mine = ++latest;
-    return () => mine === latest;
-  };
-}

@@ -1,12 +1,13 @@
 // The table of runs: hyperparameters, values of any tag, verdicts; to sort, filter, group and choose from.
 
 import { el, quietButton, select } from "../../../auditing/report/page/elements.js";
+import { onlyLatest } from "../../../auditing/report/page/latest.js";
 import { shortened } from "../../../auditing/report/page/names.js";
 import { counted, whole } from "../../../auditing/report/page/numbers.js";
 import { addressOf, here, replaceAddress } from "./address.js";
 import { places } from "./places.js";
 import { savePage } from "./save_page.js";
-import { asked, onlyLatest } from "./server.js";
+import { asked } from "./server.js";
 import { adder, boxes } from "./table_columns.js";
 import { asking, columnOf, exactly, filterOf, firstColumns, groupsOf, separated, sorted } from "./table_data.js";
 import { plot } from "./table_plots.js";
@@ -70,7 +71,12 @@ class Table {
     this.version = -1;
     /** Groups that are folded. @type {Set<Cell>} */
     this.folded = new Set();
-    if (state.columns.length === 0) state.columns = this.first();
+    if (state.columns.length === 0)
+      state.columns = firstColumns(
+        parameters,
+        mainTag(ledger.runs),
+        tags.map(([tag]) => tag),
+      );
     this.head = el("thead");
     this.body = el("tbody");
     this.more = el("div", { class: "more" });
@@ -103,12 +109,6 @@ class Table {
     /** The place of each column among the cells that the server sends. @type {Map<string, number>} */
     this.asked = new Map();
     this.shown = 0;
-  }
-
-  /** The keys of the columns that are shown first. */
-  first() {
-    const tags = this.tags.map(([tag]) => tag);
-    return firstColumns(this.parameters, mainTag(this.ledger.runs), tags);
   }
 
   /** @returns {TableColumn[]} */

@@ -85,7 +85,7 @@ export function nearest(column, x) {
 export function reaches(column, x, near) {
   if (x === null || column.length === 0) return true;
   const [first, last] = [column[0], column[column.length - 1]];
-  const room = Math.max(near, (last - first) / column.length);
+  const room = Math.max(near, (last - first) / Math.max(column.length - 1, 1));
   return x >= first - room && x <= last + room;
 }
 
