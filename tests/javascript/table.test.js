@@ -30,7 +30,7 @@ test("first are the columns that tell runs apart, purposely stated ones if there
   const same = { name: "batch", values: 1, chosen: true };
   const lr = { name: "lr", values: 3, chosen: true };
   const dir = { name: "dir", values: 9, chosen: false };
-  assert.deepEqual(firstColumns([same, lr, dir], "loss", ["loss", "rate"]), [
+  assert.deepEqual(firstColumns([same, lr, dir], ["loss"]), [
     "verdict",
     "parameter:lr",
     "last:loss",
@@ -38,19 +38,12 @@ test("first are the columns that tell runs apart, purposely stated ones if there
     "steps",
     "took",
   ]);
-  assert.deepEqual(firstColumns([same, dir], "", []), ["verdict", "parameter:dir", "steps", "took"]);
+  assert.deepEqual(firstColumns([same, dir], []), ["verdict", "parameter:dir", "steps", "took"]);
 });
 
 test("the first columns have the validation of the main tag as well", () => {
-  const values = (/** @type {string} */ main, /** @type {string[]} */ tags) =>
-    firstColumns([], main, tags).slice(1, -2);
-  const [both, one] = [
-    ["last:a/loss", "last:val/loss", "smallest:val/loss"],
-    ["last:a/loss", "smallest:a/loss"],
-  ];
-  assert.deepEqual(values("a/loss", ["lr", "val/loss", "a/loss", "test/loss"]), both);
-  assert.deepEqual(values("a/loss", ["val/accuracy", "a/loss", "interval/loss"]), one);
-  assert.deepEqual(values("train_loss", ["train_loss", "val_loss"]).at(-1), "smallest:val_loss");
+  const values = firstColumns([], ["a/loss", "val/loss"]).slice(1, -2);
+  assert.deepEqual(values, ["last:a/loss", "last:val/loss", "smallest:val/loss"]);
 });
 
 test("filters by size, range, equality, text and pattern", () => {

@@ -251,7 +251,7 @@ def _table(library: Library, query: Query) -> dict[str, Any]:
     books, _ = library.since(-1)
     since = _integer(query, "since", -1)
     rows = [[book.name, table.row(library, book, columns)] for book in books if book.version > since]
-    return {"version": version, "parameters": table.parameters(books), "rows": rows}
+    return {"version": version, "parameters": table.parameters(books), "main": table.main_tags(books), "rows": rows}
 
 
 def _shelf(library: Library, query: Query) -> dict[str, Any]:

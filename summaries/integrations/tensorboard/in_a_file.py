@@ -176,7 +176,7 @@ def _table(library: Library, books: Sequence[Book], tags: Sequence[str]) -> dict
         ends = [[table.Column(end, tag) for end in _ENDS] if tag in book.ends else None for tag in tags]
         values = [columns and table.row(library, book, columns) for columns in ends]
         cells[book.name] = [table.row(library, book, stated), values]
-    return {"parameters": parameters, "cells": list(cells.items())}
+    return {"parameters": parameters, "main": table.main_tags(books), "cells": list(cells.items())}
 
 
 def _chosen(columns: Columns, tags: Collection[str]) -> list[Series]:

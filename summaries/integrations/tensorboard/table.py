@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from summaries.auditing.report.packed import plain
+from summaries.auditing.signals.loss_names import loss_role
+from summaries.auditing.signals.roles import without_split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,6 +105,19 @@ def parameters(books: Iterable[Book]) -> list[dict[str, Any]]:
     for name, one in found.items():
         one["values"] = len(values[name])
     return sorted(found.values(), key=lambda one: not one["chosen"])
+
+
+def main_tags(books: Iterable[Book]) -> list[str]:
+    """The tag that most runs have as their loss or reward, and the one that validates it, if they have any."""
+    mains = Counter((book.report.main, book.tags) for book in books if book.report is not None and book.report.main)
+    return list(_with_validation(*mains.most_common(1)[0][0])) if mains else []
+
+
+@lru_cache(maxsize=64)
+def _with_validation(main: str, tags: tuple[str, ...]) -> tuple[str, ...]:
+    wanted = without_split(main)
+    validates = (tag for tag in tags if tag != main and without_split(tag) == wanted)
+    return (main, *[tag for tag in validates if loss_role(tag) == "validation_loss"][:1])
 
 
 def row(library: Library, book: Book, columns: Iterable[Column]) -> list[object]:

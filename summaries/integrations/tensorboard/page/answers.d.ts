@@ -98,6 +98,7 @@ export type SavedKind = Omit<Kind, "rows"> & { rows: Variable[] };
 /** The cells of all runs there: those of the parameters, and the last, the smallest and the largest of each tag. */
 export interface SavedTable {
   parameters: Parameter[];
+  main: string[];
   cells: [run: string, cells: [stated: Cell[], ends: (Cell[] | null)[]]][];
 }
 
@@ -144,6 +145,7 @@ export interface BandsHeader {
 export interface TableAnswer {
   version: number;
   parameters: Parameter[];
+  main: string[];
   rows: [run: string, cells: Cell[]][];
 }
 

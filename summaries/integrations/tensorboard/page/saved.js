@@ -26,7 +26,7 @@ const ANSWERS = {
   tags: () => ({ tags: index.tags }),
   run: ({ run }) => runOf(run),
   table: async ({ columns }) => {
-    const { parameters, cells } = await tableOf();
+    const { parameters, main, cells } = await tableOf();
     const asked = /** @type {[kind: string, name: string, step: number][]} */ (JSON.parse(columns));
     const rows = cells.map(async ([run, [stated, ends]]) => {
       const row = asked.map(([kind, name, step]) => {
@@ -36,7 +36,7 @@ const ANSWERS = {
       });
       return [run, await Promise.all(row)];
     });
-    return { version: index.runs.version, parameters, rows: await Promise.all(rows) };
+    return { version: index.runs.version, parameters, main, rows: await Promise.all(rows) };
   },
   layers: async ({ run, kind: key, from, to, width }) => {
     const { curves, kinds } = await openedRun(run);

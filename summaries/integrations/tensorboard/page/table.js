@@ -24,8 +24,8 @@ const SEEN_AT_ONCE = 12; // boxes; among more, one is looked for by its name
 
 /** @type {(ledger: Ledger, chosen: Chosen, picked: Set<string>) => Promise<Page>} */
 export async function tablePage(ledger, chosen, picked) {
-  const [{ tags }, { parameters }] = await Promise.all([asked("tags"), asked("table", { columns: "[]" })]);
-  const table = new Table(ledger, picked, tags, parameters, stateOf(chosen));
+  const [{ tags }, { parameters, main }] = await Promise.all([asked("tags"), asked("table", { columns: "[]" })]);
+  const table = new Table(ledger, picked, tags, parameters, main, stateOf(chosen));
   await table.load();
   return { element: table.element, update: (changed) => table.update(changed), close: () => table.close() };
 }
@@ -57,9 +57,10 @@ class Table {
    * @param {Set<string>} picked
    * @param {[tag: string, runs: number][]} tags
    * @param {Parameter[]} parameters
+   * @param {string[]} main
    * @param {State} state
    */
-  constructor(ledger, picked, tags, parameters, state) {
+  constructor(ledger, picked, tags, parameters, main, state) {
     this.ledger = ledger;
     this.picked = picked;
     this.tags = tags;
@@ -71,12 +72,7 @@ class Table {
     this.version = -1;
     /** Groups that are folded. @type {Set<Cell>} */
     this.folded = new Set();
-    if (state.columns.length === 0)
-      state.columns = firstColumns(
-        parameters,
-        mainTag(ledger.runs),
-        tags.map(([tag]) => tag),
-      );
+    if (state.columns.length === 0) state.columns = firstColumns(parameters, main);
     this.head = el("thead");
     this.body = el("tbody");
     this.more = el("div", { class: "more" });
@@ -441,15 +437,4 @@ class Table {
     el("a", { href, download: "runs.csv" }).click();
     setTimeout(() => URL.revokeObjectURL(href), 60_000);
   }
-}
-
-/** The tag that most runs have as their loss or reward. @type {(runs: RunRow[]) => string} */
-function mainTag(runs) {
-  const groups = [
-    ...groupsOf(
-      runs.filter(({ main }) => main),
-      ({ main }) => main,
-    ),
-  ];
-  return String(sorted(groups, ([, members]) => members.length, true)[0]?.[0] ?? "");
 }

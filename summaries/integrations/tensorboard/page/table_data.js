@@ -14,7 +14,6 @@ export const MEASURES = { last: "Last value", smallest: "Smallest", largest: "La
 const BETWEEN = /^(\S*?)\s*\.\.\s*(\S*)$/;
 const COMPARED = /^(<=|>=|<|>|=|!=)\s*(.+)$/s;
 const KEY = /^(parameter|last|smallest|largest|at)(?:@(-?\d+))?:(.*)$/s;
-const VALIDATION = /(^|[/_.\s-])(val|valid|validation|ev(?:al|aluation)|test)($|[/_.\s-])/i;
 const RANKS = { number: 0, odd: 1, text: 2, none: 3 };
 const collator = new Intl.Collator("en", { numeric: true });
 
@@ -45,31 +44,16 @@ export function asking({ kind, name, step }) {
 }
 
 /**
- * The columns that are shown first: what tells the runs apart, the last values of the main tag and of its validation,
- * and the smallest of the latter.
- * @param {{ name: string, values: number, chosen: boolean }[]} parameters
- * @param {string} main
- * @param {string[]} tags
+ * The columns that are shown first: what tells the runs apart, the last values of the main tags, which are the loss and
+ * its validation, and the smallest of the latter.
+ * @type {(parameters: { name: string, values: number, chosen: boolean }[], main: string[]) => string[]}
  */
-export function firstColumns(parameters, main, tags) {
+export function firstColumns(parameters, main) {
   const differ = parameters.filter(({ values }) => values > 1);
   const chosen = differ.filter((one) => one.chosen);
   const told = (chosen.length > 0 ? chosen : differ).slice(0, 8).map(({ name }) => `parameter:${name}`);
-  const validated = tags.filter((tag) => tag !== main && VALIDATION.test(tag) && lastPart(tag) === lastPart(main));
-  const best = validated[0] ?? main;
-  const values = new Set([main, best].filter(Boolean));
-  const measured = [...[...values].map((tag) => `last:${tag}`), ...(best ? [`smallest:${best}`] : [])];
-  return ["verdict", ...told, ...measured, "steps", "took"];
-}
-
-/** The metric that a tag is of: loss for val/loss, val_loss and loss/val. @type {(tag: string) => string} */
-function lastPart(tag) {
-  return (
-    tag
-      .split(/[/_.\s-]+/)
-      .filter((part) => !VALIDATION.test(part) && !/^train/i.test(part))
-      .at(-1) ?? ""
-  );
+  const values = [...main.map((tag) => `last:${tag}`), ...main.slice(-1).map((tag) => `smallest:${tag}`)];
+  return ["verdict", ...told, ...values, "steps", "took"];
 }
 
 /**

@@ -50,6 +50,26 @@ def test_a_value_at_a_step_is_the_last_one_until_then_unless_the_run_has_ended(l
     assert dict(table(library, [["at", "loss", step]])["rows"])["lr=0.1_seed=1"] == [value]
 
 
+@pytest.mark.parametrize(
+    ("tags", "main"),
+    [
+        (["lr", "val/loss", "train/loss", "test/loss"], ["train/loss", "val/loss"]),
+        (["train_loss", "val_loss"], ["train_loss", "val_loss"]),
+        (["train/loss", "val/accuracy", "interval/loss"], ["train/loss"]),
+        (["val/loss"], ["val/loss"]),
+        (["lr"], []),
+    ],
+)
+def test_the_main_tags_are_a_loss_and_its_validation(tmp_path, tags, main):
+    with SummaryWriter(tmp_path / "a") as writer:
+        for step in range(5):
+            for tag in tags:
+                writer.add_scalar(tag, 1.0 / (1 + step), step)
+    library = library_of(tmp_path)
+    library.settled()
+    assert table(library, [])["main"] == main
+
+
 def test_columns_that_were_let_go_are_read_again_once(tmp_path):
     with SummaryWriter(tmp_path / "a") as writer:
         for step in (0, 10, 20):
