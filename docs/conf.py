@@ -7,6 +7,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
 
+from summaries.version import VERSION  # noqa: E402 - it need not be installed
+
 _pyproject = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))
 _project = _pyproject["project"]
 _unchecked = [override["module"] for override in _pyproject["tool"]["mypy"]["overrides"]]
@@ -14,7 +16,7 @@ _frameworks = next(modules for modules in _unchecked if "torch.*" in modules)
 
 project = _project["name"]
 author = copyright = "The gradledger developers"  # noqa: A001 - Sphinx's name for it
-version = release = _project["version"]
+version = release = VERSION
 
 extensions = [
     "myst_parser",

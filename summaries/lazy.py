@@ -13,6 +13,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from summaries.version import VERSION
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import ModuleType
@@ -32,7 +34,7 @@ def lazy(
         elsewhere: names that are asked for by mistake, and what the error then adds.
 
     Returns:
-        The three, in this order. `__getattr__` also knows `__version__`, which takes a while to look up.
+        The three, in this order. `__getattr__` also knows `__version__`.
 
     >>> names, find, listed = lazy("summaries", {"errors": "Fault FormatError", "": "errors"})
     >>> names, find("Fault").__module__, "errors" in listed()
@@ -43,9 +45,7 @@ def lazy(
     def find(name: str) -> object:
         value: object
         if name == "__version__":
-            from importlib.metadata import version  # noqa: PLC0415 - takes a while to import, and few ask
-
-            value = version("gradledger")
+            value = VERSION
         elif name not in modules:
             hint = (elsewhere or {}).get(name, "")
             raise AttributeError(

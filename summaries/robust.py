@@ -162,8 +162,15 @@ def monotone_trend(values: Floats) -> float:
     2.45
     """
     n = len(values)
-    pairs = np.sign(values[None, :] - values[:, None])[np.triu_indices(n, 1)]
-    return float(pairs.sum() / math.sqrt(n * (n - 1) * (2 * n + 5) / 18))
+    first, second = _pairs(n)
+    rises = np.add.reduce(np.sign(values[second] - values[first]))
+    return float(rises) / math.sqrt(n * (n - 1) * (2 * n + 5) / 18)
+
+
+@lru_cache(maxsize=16)
+def _pairs(n: int) -> tuple[Ints, Ints]:
+    """The indices of each two of n values, the earlier ones first."""
+    return np.triu_indices(n, 1)
 
 
 def sigma(values: Floats) -> float:

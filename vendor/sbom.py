@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from summaries.native.targets import DIRECTORY, TARGETS, built_from  # noqa: E402 - it is not installed yet
+from summaries.version import VERSION  # noqa: E402
 from vendor import uplot  # noqa: E402
 
 Component = dict[str, Any]
@@ -28,7 +29,7 @@ def bill() -> str:
     """The bill of materials of a wheel that is made of this tree."""
     with open(ROOT / "pyproject.toml", "rb") as file:
         project = tomllib.load(file)["project"]
-    name, version = project["name"], project["version"]
+    name, version = project["name"], VERSION
     itself = {
         "type": "library",
         "name": name,

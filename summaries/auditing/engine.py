@@ -74,7 +74,8 @@ def _judge(signals: Signals, config: Config, stretches: int, failures: tuple[Fai
     codes = config.codes(name)
     if has_incident(run):  # an excerpt, which shows no course
         codes = [code for code in codes if RULES[code].of_moments]
-    findings = yield from _findings(signals, config, codes)
+    judging, unchecked = _judging(signals, codes)
+    findings = yield from _findings(signals, config, judging)
     steps = wall_times = None
     if signals.all:
         series = [signal.series for signal in signals.all.values()]
@@ -95,14 +96,20 @@ def _judge(signals: Signals, config: Config, stretches: int, failures: tuple[Fai
         main=signals.main.tag if signals.main else "",
         label=label_of(run),
         notes=notes_of(run),
-        unchecked=_unchecked(signals, codes),
+        unchecked=unchecked,
     )
 
 
-def _unchecked(signals: Signals, codes: Iterable[str]) -> tuple[str, ...]:
-    """The rules that find no tag in the run which means what they need."""
-    present = signals.present | _OF_OTHERS
-    return tuple(code for code in codes if RULES[code].needs and RULES[code].needs.isdisjoint(present))
+def _judging(signals: Signals, codes: Iterable[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The rules that can judge the run, and those that find no tag in it which means what they need."""
+    judging, unchecked, present = list[str](), list[str](), signals.present
+    for code in codes:
+        needs = RULES[code].needs
+        if not needs or not needs.isdisjoint(present):
+            judging.append(code)
+        elif needs.isdisjoint(_OF_OTHERS):
+            unchecked.append(code)
+    return judging, tuple(unchecked)
 
 
 def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:
@@ -116,7 +123,7 @@ def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:
     ranks[0].ranks = ranks
     codes = [code for code in config.selected if code in BETWEEN_RANKS]
     with np.errstate(all="ignore"):
-        findings = _unsaid(in_turns([_findings(ranks[0], config, codes)])[0])
+        findings = _unsaid(in_turns([_findings(ranks[0], config, _judging(ranks[0], codes)[0])])[0])
     return ordered(finding for finding in findings if finding.code in config.codes(finding.run))
 
 
@@ -140,11 +147,9 @@ def curves(signals: Signals, stretches: int) -> tuple[Curve, ...]:
 
 def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Steps[list[Finding]]:
     """What the rules with these codes find, in steps, one for each rule."""
-    present, findings = signals.present, list[Finding]()
+    findings = list[Finding]()
     for code in codes:
-        rule = RULES[code]
-        if not rule.needs or not rule.needs.isdisjoint(present):
-            findings += rule.findings(signals, config.limits(code), config.severity.get(code))
+        findings += RULES[code].findings(signals, config.limits(code), config.severity.get(code))
         yield
     return findings
 

@@ -9,9 +9,9 @@ from helpers import ROOT
 from package import smoke
 
 from summaries.cli.program import command_names
+from summaries.version import VERSION
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-VERSION = PROJECT["project"]["version"]
 PINS = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE))
 REQUIREMENTS = sorted(
     {

@@ -23,7 +23,7 @@ VERSION = "1.3"
 
 
 def json(report: Report) -> str:
-    """The report as one JSON object, and a line break; a number that is not finite is "nan", "inf" or "-inf"."""
+    """The report as one JSON object, with a line for each finding and run; "nan", "inf" and "-inf" are not finite."""
     return "".join(parts(report))
 
 
@@ -37,19 +37,19 @@ def parts(report: Report) -> Iterator[str]:
         "runs": map(_run, report.runs),
     }
     head = {"version": VERSION, "tool": {"name": "gradledger", "version": summaries.__version__}}
-    yield _dumped(head).removesuffix("\n}")
+    yield _dumped(head).removesuffix("}")
     for name, items in lists.items():
         yield f',\n "{name}": ['
         end = "]"
         for number, item in enumerate(items):
-            yield ("," if number else "") + "\n  " + _dumped(item).replace("\n", "\n  ")
+            yield ("," if number else "") + "\n  " + _dumped(item)
             end = "\n ]"
         yield end
     yield "\n}\n"
 
 
 def _dumped(value: dict[str, Any]) -> str:
-    return encoder.dumps(value, indent=1, ensure_ascii=True, allow_nan=False)
+    return encoder.dumps(value, ensure_ascii=True, allow_nan=False)
 
 
 def finding_as_dict(finding: Finding) -> dict[str, Any]:

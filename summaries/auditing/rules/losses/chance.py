@@ -84,9 +84,9 @@ def _classes_at_the_end(run: Signals, curve: Descent, limit: GuessingLimits) -> 
     """The number of classes among which guessing gives a curve's last level and the accuracy; 0 if there is none."""
     end = median(curve.level[-2:])
     classes = round(math.exp(end)) if 0 < end < math.log(_USUAL[-1]) else 0
-    settled = curve.since(1 / 2).trend > -SURE
     near = classes > 1 and abs(math.log(classes) - end) <= limit.near * end
-    return classes if near and settled and _at_chance(run, classes, limit.chance / _STRICTER) else 0
+    sure = near and _at_chance(run, classes, limit.chance / _STRICTER) and curve.since(1 / 2).trend > -SURE
+    return classes if sure else 0
 
 
 def _at_chance(run: Signals, classes: int, chance: float) -> bool:

@@ -130,7 +130,7 @@ def test_formats_and_files(runs, format_, capsys):
 
 @pytest.mark.parametrize(
     ("name", "beginning"),
-    [("a.html", "<!doctype html>"), ("a.JSON", "{\n"), ("a.sarif", "{\n"), ("a.txt", "run "), ("html", "run ")],
+    [("a.html", "<!doctype html>"), ("a.JSON", '{"version"'), ("a.sarif", "{\n"), ("a.txt", "run "), ("html", "run ")],
 )
 def test_the_ending_of_the_file_names_the_format(runs, name, beginning):
     assert main(["audit", "runs", "--output", name]) == 1
