@@ -107,6 +107,22 @@ class ExplodingNormLimits(Limits):
 @RULES.add("GL402", "exploding-norm", Severity.ERROR, ExplodingNormLimits)
 def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Hits:
     """The norm of the gradients climbs to many times what it was."""
+    for event in _at_one_time(_explosions(run, limit)):
+        spans = [_span(hit) for hit in event]
+        severities = [_weight(run, hit) if hit.severity is None else hit.severity for hit in event]
+        worst = max(range(len(event)), key=lambda i: (severities[i], event[i].evidence["factor"]))
+        others = [hit.tags[0] for hit in event if hit is not event[worst]]
+        yield replace(
+            event[worst],
+            message=(*event[worst].message, beside(others, "does")),
+            tags=(*event[worst].tags, *others),
+            steps=(min(first for first, _ in spans), max(last for _, last in spans)),
+            severity=severities[worst],
+        )
+
+
+def _explosions(run: Signals, limit: ExplodingNormLimits) -> Hits:
+    """One for each norm that climbs or jumps."""
     for signal in run.of("global_norm") or run.of("gradient_norm"):
         series = signal.finite
         positive = series.value > 0
@@ -115,31 +131,50 @@ def exploding_norm(run: Signals, limit: ExplodingNormLimits) -> Hits:
         series = Series(series.tag, series.step[positive], series.wall_time[positive], series.value[positive])
         log = np.log10(series.value)
         cut = blocks(log, min(_BLOCKS, len(log) // 5))
-        hit = _climb(series, log, cut, limit) or _burst(run, series, log, cut, limit)
-        if hit is None:
-            continue
-        yield replace(hit, severity=_weight(run, hit)) if hit.severity is None and hit.steps is not None else hit
+        yield from filter(None, (_climb(series, log, cut, limit) or _burst(run, series, log, cut, limit),))
 
 
-def _weight(run: Signals, hit: Hit) -> Severity | None:
+def _at_one_time(hits: Iterable[Hit]) -> list[list[Hit]]:
+    """Those that climb at the same time, and those that jump then: what one cause did to several layers."""
+    events = list[list[Hit]]()
+    for hit in sorted(hits, key=lambda hit: (_jumps(hit), _span(hit))):
+        first, _ = _span(hit)
+        if events and _jumps(events[-1][0]) == _jumps(hit) and first <= max(_span(other)[1] for other in events[-1]):
+            events[-1].append(hit)
+        else:
+            events.append([hit])
+    return events
+
+
+def _jumps(hit: Hit) -> bool:
+    """Whether it is about jumps, and not about a climb."""
+    return "peak" in hit.evidence
+
+
+def _span(hit: Hit) -> tuple[int, int]:
+    """The first and the last step of one that is about steps."""
+    assert hit.steps is not None
+    return int(hit.steps[0]), int(hit.steps[-1])
+
+
+def _weight(run: Signals, hit: Hit) -> Severity:
     """What a norm does to the loss: a climb is a note if that falls, and a warning if it does not rise.
 
     Jumps are a warning if it falls, and accidents if there are few, and it ends no higher than its median until then.
     """
-    assert hit.steps is not None
-    goes_on = learns_since(run, hit.steps[0])
-    if (goes_on or (goes_on is None and learns(run))) and "peak" not in hit.evidence:
+    goes_on = learns_since(run, _span(hit)[0])
+    if (goes_on or (goes_on is None and learns(run))) and not _jumps(hit):
         return Severity.INFO
     harmless = goes_on or (goes_on is None and run.objective is not None) or _was_an_accident(run, hit)
-    return Severity.WARNING if harmless else None
+    return Severity.WARNING if harmless else Severity.ERROR
 
 
 def _was_an_accident(run: Signals, hit: Hit) -> bool:
     """Whether the norm jumped a few times, and the objective ends no higher than its median until then."""
-    if run.objective is None or hit.steps is None or "peak" not in hit.evidence or hit.count >= _MANY:
+    if run.objective is None or not _jumps(hit) or hit.count >= _MANY:
         return False
-    loss = run.objective.finite
-    before, after = loss.value[loss.step < hit.steps[0]], loss.value[loss.step > hit.steps[-1]]
+    loss, (first, last) = run.objective.finite, _span(hit)
+    before, after = loss.value[loss.step < first], loss.value[loss.step > last]
     return min(len(before), len(after)) >= _NEAR and median(after[-max(len(after) // 5, _NEAR) :]) <= median(before)
 
 
@@ -228,7 +263,7 @@ def _burst(run: Signals, series: Series, log: Floats, cut: Blocks, limit: Explod
         (jump, f"{several}{'; clipping limits the effect' if clips else ''}"),
         (series.tag,),
         (step[first], step[last]),
-        {"peak": value[top], "usual": most, "sigmas": peak.sigmas},
+        {"peak": value[top], "usual": most, "factor": value[top] / most, "sigmas": peak.sigmas},
         len(peaks),
         Severity.INFO if clips else None,
     )

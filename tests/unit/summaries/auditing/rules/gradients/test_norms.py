@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from audits.audited import codes, finding
+from audits.audited import codes, finding, findings
 
 
 @pytest.mark.parametrize("n", [2_000, 20_000, 100_000])
@@ -69,3 +69,25 @@ def test_a_run_that_ends_on_a_norm_that_is_not_finite_is_a_warning():
     for columns in ({"loss": np.append(loss, 0.1)}, {"loss": loss, "train/loss_scale": np.full(60, 1024.0)}):
         found = finding("GL401", grad_norm=norm, **columns)
         assert (found.severity.name, found.message.endswith("; the run ends there")) == ("INFO", False)
+
+
+def test_layers_that_explode_together_are_one_finding_of_the_one_that_rises_the_most():
+    step, noise = np.arange(300), np.exp(0.1 * np.random.default_rng(2).standard_normal((4, 300)))
+    norms = {f"grad_norm/layer{i}": noise[i] * 1.1 ** np.maximum(0, step - 200 + 10 * i) for i in range(4)}
+    found = finding("GL402", **norms)
+    assert (found.tag, found.others) == (
+        "grad_norm/layer3",
+        ("grad_norm/layer2", "grad_norm/layer1", "grad_norm/layer0"),
+    )
+    beside = "so do grad_norm/layer2, grad_norm/layer1 and grad_norm/layer0"
+    assert re.search(f"^grad_norm/layer3 climbs from .*; {beside}$", found.message)
+    assert found.severity.name == "ERROR"
+
+
+def test_layers_that_explode_at_different_times_are_told_apart():
+    noise = np.exp(0.1 * np.random.default_rng(3).standard_normal((2, 600)))
+    for i, at in enumerate((200, 450)):
+        noise[i, at] *= 1000
+    first, second = findings("GL402", **{"grad_norm/a": noise[0], "grad_norm/b": noise[1]})
+    assert (first.tag, first.steps, second.tag, second.steps) == ("grad_norm/a", (200, 200), "grad_norm/b", (450, 450))
+    assert first.evidence["factor"] == pytest.approx(first.evidence["peak"] / first.evidence["usual"])
