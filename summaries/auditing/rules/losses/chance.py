@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from summaries.auditing.claims import Level
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.not_decreasing import loss_not_decreasing
 from summaries.auditing.rules.progress import is_early, rate_in_words, whole_fall
@@ -14,7 +15,7 @@ from summaries.auditing.statistics.descent import SURE, Descent
 from summaries.robust import median
 
 if TYPE_CHECKING:
-    from summaries.auditing.signals.signals import Signals
+    from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES"]
 
@@ -32,25 +33,31 @@ class GuessingLimits(Limits):
     fall: float = proportion(0.1)  # of the first level, at most
     chance: float = proportion(0.5)  # of 1 / classes, by which an accuracy may be above it
     min_points: int = whole(20, 10)  # of a loss
+    min_sure: int = whole(12, 10)  # of a loss beside accuracies at chance
 
 
 @RULES.add("GL309", "guessing", Severity.WARNING, GuessingLimits, unless=loss_not_decreasing)
 def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     """The loss hardly falls from where guessing among the classes starts, or ends there, with an accuracy to match."""
     signal = run.objective
-    if signal is None or len(signal.finite) < limit.min_points:
+    if signal is None or len(signal.finite) < limit.min_sure or is_early(run, signal.finite):
         return
-    series = signal.finite
-    curve = signal.descent
+    yield from list(_hardly_falls(run, signal, limit)) or _guesses_elsewhere(run, limit)
+
+
+def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
+    """The loss that is trained."""
+    series, curve = signal.finite, signal.descent
     start, end = float(curve.level[0]), float(curve.level[-1])
     classes, about = _classes(start, limit.near), ""
     if not classes or not -limit.near * start <= start - end <= limit.fall * start:
         classes = _classes_at_the_end(run, curve, limit)
-        about = "" if classes in _USUAL else "about "  # noise moves the end from one number to the next
-    if not classes or is_early(run, series):
+        about = _about(classes)
+    if not classes:
         return
     sure = _at_chance(run, classes, limit.chance)
-    if not (sure or (curve.trend <= -SURE and curve.straightness >= _STRAIGHT)):
+    slow = len(series) >= limit.min_points and curve.trend <= -SURE and curve.straightness >= _STRAIGHT
+    if not (sure or slow):
         return
     fall = whole_fall(signal)
     first, last = fall.before, fall.after
@@ -66,6 +73,30 @@ def guessing(run: Signals, limit: GuessingLimits) -> Hits:
         {"first": first.value, "last": last.value, "classes": classes},
         severity=None if sure and not _begins(curve) else Severity.INFO,
     )
+
+
+def _guesses_elsewhere(run: Signals, limit: GuessingLimits) -> Hits:
+    """Validation losses that end where guessing does, as the accuracies do: what is learnt holds for no other data."""
+    for signal in run.of("validation_loss"):
+        series, n = signal.finite, len(signal.finite)
+        classes = _classes_at_the_end(run, signal.descent, limit) if n >= limit.min_sure else 0
+        if not classes:
+            continue
+        level, chance = Level.of("", series, n // 2, n - 1), f"{math.log(classes):.4g} = ln {classes}"
+        yield Hit(
+            (
+                *(f"{signal.tag} is about ", level, " in the second half, and no accuracy is better than chance: "),
+                f"{chance} is guessing among {_about(classes)}{classes}{rate_in_words(run)}",
+            ),
+            signal.tags,
+            series.step[n // 2 :],
+            {"last": level.value, "classes": classes},
+        )
+
+
+def _about(classes: int) -> str:
+    """What is said before a number of classes: noise moves the end of a curve from one number to the next."""
+    return "" if classes in _USUAL else "about "
 
 
 def _begins(curve: Descent) -> bool:

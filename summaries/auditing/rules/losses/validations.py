@@ -83,11 +83,13 @@ def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
 
 
 def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
-    """Accuracies on other data that fall by a trend, or stay at those of a coin, while the training loss falls."""
+    """Accuracies on other data that fall by a trend, or, while the training learns, stay at those of a coin."""
     hits: list[Hit] = []
     loss = run.objective
-    if loss is None or len(loss.finite) < limit.min_points or not _falls_by(loss.descent, limit.trained):
+    if loss is None or len(loss.finite) < limit.min_points:
         return hits
+    learns = _what_learns(run, limit)
+    meanwhile = f", while {learns}" if learns else ""
     for signal in validations(run):
         series = signal.finite
         value, n = series.value, len(series)
@@ -100,17 +102,31 @@ def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         high, last = (Level.of(signal.tag, series, low, low + part - 1) for low in (best * n // LEVELS, n - part))
         slipped = high.value - last.value > max(limit.slipped * high.value, _SIGMAS * jitter)
         if slipped and LEVELS - best > _LAST and Descent(level[best:]).trend > SURE:
-            message: tuple[str | Claim, ...] = Shift.of(high, last, "falls"), ", while the training loss falls"
+            message: tuple[str | Claim, ...] = Shift.of(high, last, "falls"), meanwhile
         elif (
-            limit.good <= value.max() <= limit.coin
+            learns
+            and limit.good <= value.max() <= limit.coin
             and abs(signal.descent.trend) < _NO_TREND
             and n >= 2 * limit.min_same
         ):
-            message = f"{signal.tag} stays at about ", last, ", while the training loss falls"
+            message = f"{signal.tag} stays at about ", last, meanwhile
         else:
             continue
         hits.append(Hit(message, (signal.tag,), series.step, {"best": high.value, "end": last.value}))
     return hits
+
+
+def _what_learns(run: Signals, limit: ValidationCollapsesLimits) -> str:
+    """What shows that the training learns: its loss falls by a good part, or an accuracy of it rises by one; or ""."""
+    on_other_data = validations(run)
+    if run.objective is not None and _falls_by(run.objective.descent, limit.trained):
+        return "the training loss falls"
+    for signal in run.of("metric"):
+        if "acc" in signal.tag.lower() and signal not in on_other_data and len(signal.finite) >= limit.min_points:
+            level = signal.descent.level
+            if signal.descent.trend > SURE and level[-1] > (1 + limit.trained) * level[0]:
+                return f"{signal.tag} rises"
+    return ""
 
 
 def _falls_by(curve: Descent, share: float) -> bool:

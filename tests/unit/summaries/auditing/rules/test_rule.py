@@ -81,6 +81,7 @@ THRESHOLDS = {
         "fall": (0.1, "a number from 0 to 1"),
         "chance": (0.5, "a number from 0 to 1"),
         "min_points": (20, "a whole number of at least 10"),
+        "min_sure": (12, "a whole number of at least 10"),
     },
     "GL310": {"times": (1000.0, "a number above 1"), "min_points": (10, "a whole number of at least 5")},
     "GL311": {

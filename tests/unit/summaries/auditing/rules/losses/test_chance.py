@@ -50,3 +50,22 @@ def test_a_loss_that_begins_to_fall_at_its_end_is_a_note():
     falls_late = 2.303 - 0.1 * np.maximum(N - 26, 0) / 3 + 0.0005 * np.sin(7 * N)
     found = finding("GL309", train__loss_epoch=falls_late, val__accuracy=AT_CHANCE)
     assert found.severity.name == "INFO"
+
+
+def test_twelve_epochs_are_enough_where_an_accuracy_is_that_of_chance():
+    loss = np.r_[22.7, 0.71 + 0.005 * np.sin(N[:11])]
+    found = finding("GL309", epoch_loss=loss, epoch_val_accuracy=np.where(N[:12] % 2, 0.49, 0.5))
+    assert found.message.endswith("0.6931 = ln 2 is guessing among 2")
+    assert "GL309" not in codes(epoch_loss=loss[:11], epoch_val_accuracy=np.where(N[:11] % 2, 0.49, 0.5))
+    assert "GL309" not in codes(epoch_loss=2.303 - 0.004 * N[:15])
+
+
+def test_a_training_that_memorizes_guesses_elsewhere():
+    of_training = {"train__loss_epoch": 2.6 - 0.06 * N, "val__accuracy": 0.0833 + 0.001 * (N % 3)}
+    found = finding("GL309", val__loss=2.49 + 0.01 * np.sin(N), **of_training)
+    assert (found.severity.name, found.tag, found.evidence["classes"]) == ("WARNING", "val/loss", 12)
+    assert found.message == (
+        "val/loss is about 2.49 in the second half, and no accuracy is better than chance: 2.485 = ln 12 is guessing"
+        " among about 12"
+    )
+    assert "GL309" not in codes(val__loss=2.49 + 0.01 * np.sin(N), train__loss_epoch=of_training["train__loss_epoch"])
