@@ -12,14 +12,14 @@ The gradient is multiplied by scale and then clipped to [low, high], which cover
 
 Strategy: the loop takes a vector of elements at a time; the last elements, which do not fill one, are masked. A report
 has the sums of all arrays at once in this loop, where they wait for nothing, if the processor has the registers: 32 of
-64 bytes. Otherwise it measures each block after its update, when it is in the cache, array by array. The sums are the
-same: see `stats`.
+64 bytes. Otherwise it measures each piece of a block after its update, in a few loops with fewer sums: the piece is in
+the first-level cache, and memory goes on being fetched for the next ones. The sums are the same: see `stats`.
 """
 
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,8 @@ SHIPPED = [
 
 ARGUMENTS = (Array("int64", 2), INTEGER, INTEGER, Array("float64"), Array("float64", 2), INTEGER)
 
+_PIECE = 512  # elements: so few that those of all arrays stay in a first-level cache of 32 kB
+
 _RUN = """
 @compiled
 def run(words):
@@ -94,6 +96,21 @@ def rule_lanes(rule: Rule, dtype: str, report: bool) -> int:
 
 def _nested(lines: Iterable[str]) -> list[str]:
     return ["    " + line for line in lines]
+
+
+_NOTHING = "real(0.0)"
+_FROM = {"moves": " - start"}  # a block's moves lie at its own indices
+
+
+class _Sum(NamedTuple):
+    """A sum of a report: its name, the vector that it is of, and how that is added, and the sum put into a column."""
+
+    name: str
+    of: str
+    added: str
+    reduced: str
+    column: int
+    empty: str = _NOTHING
 
 
 class _Update:
@@ -139,71 +156,93 @@ class _Update:
             *(f"    a{k} = real_at(item(table, {row} + {k + 2}))" for k in self._arrays),
             "    if task + 1 < last:",  # the next task's first vectors lie where no processor looks ahead
             *(f"        fetch_first(real_at(item(table, {row} + {width + k + 2})))" for k in self._arrays),
-            *_nested(self._with_report(at_once) if report else ["start, stop = 0, elements", *self._loops([], [])]),
+            *_nested(self._with_report(at_once) if report else ["begin, stop = 0, elements", *self._loops([], [])]),
         ]
 
     def _with_report(self, at_once: bool) -> list[str]:
-        """Update a block and keep its moves; measure the arrays at once, or each after the update."""
+        """Update a block and keep its moves; measure the arrays at once, or after the update of each piece."""
         moved = f"moved = subtract({self._new[1]}, x1)"
         of_vector, of_last = ([moved, f"store(moves, {i} - start, moved)"] for i in ("i", "whole"))
-        begin: list[str] = []
-        results: list[str] = []
+        sums = self._sums()
         if at_once:
-            begin, add_up, results = self._sums()
-            most = [f"most{k} = more({self._new[k]}, most{k})" for k in self._arrays[2:]]
-            names = dict.fromkeys(["moved", "x0", *self._new.values()])
-            of_vector += [*most, *add_up]
-            of_last += [*most, *(f"{x} = leading({x}, stop - whole)" for x in names), *add_up]
+            added = self._added(sums)
+            updated = ["begin, stop = start, end", *self._loops([*of_vector, *added[0]], [*of_last, *added[1]])]
+        else:
+            measured = self._after(sums[:4], **{"x0": "a0", self._new[1]: "a1", "moved": "moves"})
+            for k in self._arrays[2:]:
+                first = 4 + SLOT_WIDTH * (k - 2)
+                measured += self._after(sums[first : first + SLOT_WIDTH], **{self._new[k]: f"a{k}"})
+            updated = [
+                f"for begin in range(start, end, {_PIECE}):",
+                f"    stop = min(begin + {_PIECE}, end)",
+                *_nested([*self._loops(of_vector, of_last), *measured]),
+            ]
         return [
             f"for start in range(0, elements, {BLOCK}):",
-            f"    stop = min(start + {BLOCK}, elements)",
-            *_nested([*begin, *self._loops(of_vector, of_last), *results, *self._measured("check_" * at_once)]),
+            f"    end = min(start + {BLOCK}, elements)",
+            *(f"    {one.name} = {one.empty}" for one in sums),
+            *_nested(updated),
+            *(f"    put(out, at + {one.column}, {one.reduced})" for one in sums),
+            *_nested(self._checked()),
             f"    at += {self._width}",
         ]
 
-    def _sums(self) -> tuple[list[str], list[str], list[str]]:
-        """The lines that begin the sums of a block, add a vector's elements, and store the results."""
-        new, slots = self._new, self._arrays[2:]
-        columns = {"squares0": SQUARES, "squares1": WEIGHT_SQUARES, "squares_moved": UPDATE_SQUARES}
-        columns |= {f"squares{k}": slot_columns(k - 2).start for k in slots}
-        squared = dict(zip(columns, ["x0", new[1], "moved", *(new[k] for k in slots)], strict=True))
-        begin = [f"{name} = real(0.0)" for name in squared]
-        begin += ["nonzero = real(0.0)", *(f"sum{k}, most{k} = real(0.0), real(-inf)" for k in slots)]
-        add_up = [f"{name} = add(multiply({x}, {x}), {name})" for name, x in squared.items()]
-        add_up += ["nonzero = count_nonzero(x0, nonzero)"]
-        add_up += [f"sum{k} = add({new[k]}, sum{k})" for k in slots]
-        results = [f"put(out, at + {column}, total({name}))" for name, column in columns.items()]
-        results += [f"put(out, at + {ZEROS}, stop - start - total(nonzero))"]
-        for k in slots:
-            column = columns[f"squares{k}"]
-            results += [f"put(out, at + {column + SUM}, total(sum{k}))"]
-            results += [f"put(out, at + {column + LARGEST}, largest(most{k}))"]
-        return begin, add_up, results
+    def _sums(self) -> list[_Sum]:
+        """All sums of a report."""
+        arrays = [("0", "x0", SQUARES), ("1", self._new[1], WEIGHT_SQUARES), ("_moved", "moved", UPDATE_SQUARES)]
+        arrays += [(str(k), self._new[k], slot_columns(k - 2).start) for k in self._arrays[2:]]
+        sums = [_Sum("nonzero", "x0", "count_nonzero(x0, nonzero)", "end - start - total(nonzero)", ZEROS)]
+        for k, x, column in arrays:
+            squares, summed, most = f"squares{k}", f"sum{k}", f"most{k}"
+            sums.append(_Sum(squares, x, f"add(multiply({x}, {x}), {squares})", f"total({squares})", column))
+            if column >= SLOTS:
+                sums.append(_Sum(summed, x, f"add({x}, {summed})", f"total({summed})", column + SUM))
+                sums.append(_Sum(most, x, f"more({x}, {most})", f"largest({most})", column + LARGEST, "real(-inf)"))
+        return sums
 
-    def _measured(self, prefix: str) -> list[str]:
-        """Call the functions of `sums` for each array: in a loop, so that each is inlined once."""
+    def _added(self, sums: Sequence[_Sum]) -> tuple[list[str], list[str]]:
+        """The lines that add a vector's elements, and those of the last one, to sums."""
+        most = [f"{one.name} = {one.added}" for one in sums if one.empty != _NOTHING]  # whose elements are no zeros
+        others = [f"{one.name} = {one.added}" for one in sums if one.empty == _NOTHING]
+        masked = [f"{x} = leading({x}, stop - whole)" for x in dict.fromkeys(one.of for one in sums)]
+        return [*most, *others], [*most, *masked, *others]
+
+    def _after(self, sums: Sequence[_Sum], **pointers: str) -> list[str]:
+        """Add the elements from `begin` to `stop` of a few arrays, by the names of their vectors, to sums."""
+        of_vector, of_last = self._added(sums)
+        return [
+            "for i in range(begin, whole, LANES):",
+            *(f"    {x} = load({p}, i{_FROM.get(p, '')})" for x, p in pointers.items()),
+            *_nested(of_vector),
+            "if whole < stop:",
+            *(f"    {x} = load_first({p}, whole{_FROM.get(p, '')}, stop - whole)" for x, p in pointers.items()),
+            *_nested(of_last),
+        ]
+
+    def _checked(self) -> list[str]:
+        """Look again at sums that are out of bounds: in a loop, so that each function is inlined once."""
         arrays = len(self._arrays)
         return [
             f"for k in range({arrays + 1}):",
-            f"    p, begin, column = moves, 0, at + {UPDATE_SQUARES}",
+            f"    p, first_one, column = moves, 0, at + {UPDATE_SQUARES}",
             f"    if k < {arrays}:",
-            f"        p, begin = real_at(item(table, task * {2 + arrays} + 2 + k)), start",
+            f"        p, first_one = real_at(item(table, task * {2 + arrays} + 2 + k)), start",
             f"        column = at + (k if k < 2 else {SLOTS} + {SLOT_WIDTH} * (k - 2))",
             "    if k == 0:",
-            f"        {prefix}gradient(p, begin, begin + stop - start, out, column)",
+            "        check_gradient(p, first_one, first_one + end - start, out, column)",
             f"    elif 2 <= k < {arrays}:",
-            f"        {prefix}extent(p, begin, begin + stop - start, out, column)",
+            "        check_extent(p, first_one, first_one + end - start, out, column)",
             "    else:",
-            f"        {prefix}squares(p, begin, begin + stop - start, out, column)",
+            "        check_squares(p, first_one, first_one + end - start, out, column)",
         ]
 
     def _loops(self, of_vector: Sequence[str], of_last: Sequence[str]) -> list[str]:
-        """Update the elements from `start` to `stop`: whole vectors, and the last elements, which do not fill one."""
+        """Update the elements from `begin` to `stop`: whole vectors, and the last elements, which do not fill one."""
         arrays, new = self._arrays, self._new
         formula = ["g = clamp(multiply(x0, scale), low, high)", *self._formula]
         return [
-            "whole = stop - (stop - start) % LANES",
-            "for i in range(start, whole, LANES):",
+            "whole = stop - (stop - begin) % LANES",
+            "for i in range(begin, whole, LANES):",
             *(f"    fetch(a{k}, i + AHEAD)" for k in arrays),
             *(f"    x{k} = load(a{k}, i)" for k in arrays),
             *_nested(formula),
