@@ -154,7 +154,7 @@ def changes(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def monotone_trend(values: Floats) -> float:
-    """How surely n ≥ 2 values rise (above 0) or fall (below 0), whatever the shape: the Mann-Kendall test's Z.
+    """How surely n ≥ 1 values rise (above 0) or fall (below 0), whatever the shape: the Mann-Kendall test's Z.
 
     Mann, Nonparametric tests against trend, Econometrica 13, 1945. The time grows with n².
 
@@ -162,6 +162,8 @@ def monotone_trend(values: Floats) -> float:
     2.45
     """
     n = len(values)
+    if n < 2:  # noqa: PLR2004 - two that can be compared
+        return 0.0
     first, second = _pairs(n)
     rises = np.add.reduce(np.sign(values[second] - values[first]))
     return float(rises) / math.sqrt(n * (n - 1) * (2 * n + 5) / 18)

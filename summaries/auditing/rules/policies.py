@@ -31,6 +31,7 @@ _RARE, _NEAR = 1e-3, 20  # of the updates; points of a reward on each side of on
 _FAR = 3  # standard deviations of a random walk, or of a level
 _MOST = 0.75  # of a sparse reward: so many are nothing
 _LARGE = 0.3  # of a positive reward
+_LOW, _SOME = 1 / 3, 6  # of the range of a reward that fails; times `min_rewards`, that show so much
 _MANY = 10  # times `min_rewards`: enough to show that a reward falls from the start
 _SURE = 2.0  # standard deviations of a trend by chance
 _ENTROPY = re.compile(r"(?:.*[/_. -])?(?:policy[_-])?entropy(?:[_-]loss)?", re.IGNORECASE)
@@ -222,7 +223,8 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     first, last = Level.of("", series, 0, n // 3 - 1), Level.of("", series, n - n // 3, n - 1)
     low, high = float(value.min()), float(value.max())
     rises = Descent(-value).trend < -_SURE or last.value - first.value > sigma(changes(value))
-    fails = n >= 3 * limit.min_rewards and max(first.value, last.value) < low + (1 - limit.lost) * (high - low)
+    share = _LOW if n >= _SOME * limit.min_rewards else 1 - limit.lost
+    fails = n >= 3 * limit.min_rewards and max(first.value, last.value) < low + share * (high - low)
     rests = _rests(run, limit)
     if rises or not (fails or rests):
         return
@@ -244,10 +246,10 @@ def _rests(run: Signals, limit: PolicyCollapseLimits) -> str:
         if len(size) < limit.min_points or _NO_POLICY.search(signal.tag):
             continue
         level = Descent(value).level if _EXPLAINED.fullmatch(signal.tag) else Descent(size).level
-        if _ENTROPY.fullmatch(signal.tag) and 0 < np.ptp(level) < limit.still * level.min():
+        if _ENTROPY.fullmatch(signal.tag) and np.ptp(level) < limit.still * level.min():
             return f"{signal.tag} move"
         if _EXPLAINED.fullmatch(signal.tag) and level[len(level) // 2 :].max() < limit.explained:
-            return f"{signal.tag} leave zero"
+            return f"{signal.tag} rise above zero"
         if _KL.fullmatch(signal.tag) and 0 < median(size) < limit.min_kl:
             return f"{signal.tag} leave zero"
     return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ _RATE = re.compile(r"(?i)(?:^|[./])(?:(?:base|init|initial|max)_?)?(?:lr|learnin
 _VALIDATION = re.compile(rf"\b{VALIDATION}\b")
 _FEW = 5  # points that show a level
 _BLOCKS = 30
+_NO_RATE = 1e-6  # a rate with which a training does not begin, however long it goes on
+_MOSTLY = 10  # times the median of a rate: what is higher at a few steps says little of the run
 _MANY = 200  # steps: as many steps a training takes to begin
 _SECS_OF_AN_EPOCH = 5.0  # from point to point, at least
 _SURE = 2.0  # standard deviations of a trend by chance
@@ -75,7 +78,7 @@ def is_early(run: Signals, series: Series) -> bool:
         return True
     by_epochs = any(2 * len(signal) >= len(series) for signal in validations(run))
     many = len(series) and max(len(series), int(series.step[-1] - series.step[0])) >= _MANY
-    if many or by_epochs or "epoch" in words(series.tag).split():
+    if many or by_epochs or "epoch" in words(series.tag).split() or 0 < highest_rate(run) <= _NO_RATE:
         return False
     return median(np.diff(series.wall_time)) < _SECS_OF_AN_EPOCH
 
@@ -94,14 +97,22 @@ def _is_under_way(run: Signals) -> bool:
     return False
 
 
+def highest_rate(run: Signals) -> float:
+    """The highest learning rate that is logged; NaN without one."""
+    rates = (float(signal.finite.value.max()) for signal in run.of("learning_rate") if len(signal.finite))
+    return max(rates, default=math.nan)
+
+
 def rate_in_words(run: Signals) -> str:
     """The highest learning rate that is logged, or that of the hyperparameters, to end a sentence with; "" without."""
-    rates = [signal.finite.value.max() for signal in run.of("learning_rate") if len(signal.finite)]
+    rates = [signal.finite.value for signal in run.of("learning_rate") if len(signal.finite)]
     if rates:
-        return f"; the learning rate is {max(rates):.3g} at most"
+        highest, usual = max((float(rate.max()), median(rate)) for rate in rates)
+        mostly = f"{usual:.3g} for most of the run" if highest > _MOSTLY * usual else f"{highest:.3g} at most"
+        return f"; the learning rate is {mostly}"
     values = {name: value for name, (value, _) in stated(run.name, run.run).items() if type(value) is float}
-    rates = [value for name, value in values.items() if _RATE.search(name)]
-    return f"; the learning rate is {rates[0]:.3g}, as the hyperparameters say" if len(rates) == 1 else ""
+    given = [value for name, value in values.items() if _RATE.search(name)]
+    return f"; the learning rate is {given[0]:.3g}, as the hyperparameters say" if len(given) == 1 else ""
 
 
 def whole_fall(loss: Signal) -> Shift:

@@ -256,7 +256,8 @@ def _burst(run: Signals, series: Series, log: Floats, cut: Blocks, limit: Explod
     most = max(10 ** max(float(usual[top]), peak.level), median(value[:top]))
     step = series.step
     jump = Jump(series.tag, Point.of(series, top), int(step[first]), int(step[last]), most)
-    if not jump.holds(series):
+    goes_on_so = len(value) > last + _LONG and median(value[last + 1 :]) > _APART * most  # the norm is another one now
+    if goes_on_so or not jump.holds(series):
         return None
     several = "" if len(peaks) == 1 else f"; {len(peaks)} such jumps"
     return Hit(

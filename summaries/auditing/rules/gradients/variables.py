@@ -78,7 +78,7 @@ def vanishing_gradient(run: Signals, limit: VanishingGradientLimits) -> Hits:
             since = np.flatnonzero(value >= limit.ratio * usual)
             first = min(int(since[-1]) + 1 if len(since) else 0, len(step) - 1)
             found[variable] = Hit(
-                f"the gradient of {variable} {now} where others have {usual:.3g}",
+                f"the gradient of {variable} {now} where a quarter of the others have {usual:.3g} or more",
                 (norm.tag,),
                 step[first:],
                 {"norm": late[variable], "norm of others": usual, "ratio": ratio, "norm at first": early[variable]},
@@ -96,7 +96,7 @@ def _together(found: dict[str, Hit]) -> Hits:
     first = min(int(hit.steps[0]) for hit in hits if hit.steps is not None)
     yield Hit(
         f"the gradients of {len(names)} variables, from {names[0]} to {names[-1]}, have norms of {min(norms):.3g} to"
-        f" {max(norms):.3g} where others have {max(others):.3g}, since step {first}",
+        f" {max(norms):.3g} where a quarter of the others have {max(others):.3g} or more, since step {first}",
         [tag for hit in hits for tag in hit.tags],
         (first, max(int(hit.steps[-1]) for hit in hits if hit.steps is not None)),
         {**min(hits, key=lambda hit: hit.evidence["norm"]).evidence, "variables": len(names)},

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from summaries.auditing.claims import Level
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.not_decreasing import loss_not_decreasing
 from summaries.auditing.rules.progress import is_early, rate_in_words, whole_fall
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.auditing.signals.loss_names import words
 from summaries.auditing.statistics.course import bend
-from summaries.auditing.statistics.descent import SURE, Descent
+from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
 from summaries.robust import median
 
 if TYPE_CHECKING:
+    from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES"]
@@ -23,6 +28,8 @@ RULES = Ruleset("loss")
 _USUAL = 2, 3, 4, 5, 10, 20, 100, 128, 200, 256, 1000, 10_000, 30_522, 32_000, 50_257, 50_304, 65_536, 128_256, 151_936
 """Numbers of classes, and of tokens, that data sets and tokenizers have."""
 _STRICTER = 5  # times, of an accuracy where only the end suggests the number of classes
+_LOW = 0.5  # an accuracy that may be that of guessing
+_CLASSIFIES = re.compile(r"\b(?:cls|class|classes|classification|classifier|ce|cross ?entropy|xent)\b")
 _STRAIGHT = 0.5  # of the slope of the first half: a curve whose second half falls as fast has only begun
 
 
@@ -32,6 +39,7 @@ class GuessingLimits(Limits):
     near: float = proportion(0.05)  # of the logarithm of the classes: the first level
     fall: float = proportion(0.1)  # of the first level, at most
     chance: float = proportion(0.5)  # of 1 / classes, by which an accuracy may be above it
+    at: float = proportion(0.015)  # of the logarithm of the classes: all levels of a part of the objective
     min_points: int = whole(20, 10)  # of a loss
     min_sure: int = whole(12, 10)  # of a loss beside accuracies at chance
 
@@ -42,7 +50,11 @@ def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     signal = run.objective
     if signal is None or len(signal.finite) < limit.min_sure or is_early(run, signal.finite):
         return
-    yield from list(_hardly_falls(run, signal, limit)) or _guesses_elsewhere(run, limit)
+    for find in (_hardly_falls, _guesses_elsewhere, _part, _nothing_moves):
+        hit = next(find(run, signal, limit), None)
+        if hit is not None:
+            yield hit
+            return
 
 
 def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
@@ -75,7 +87,7 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     )
 
 
-def _guesses_elsewhere(run: Signals, limit: GuessingLimits) -> Hits:
+def _guesses_elsewhere(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
     """Validation losses that end where guessing does, as the accuracies do: what is learnt holds for no other data."""
     for signal in run.of("validation_loss"):
         series, n = signal.finite, len(signal.finite)
@@ -86,11 +98,56 @@ def _guesses_elsewhere(run: Signals, limit: GuessingLimits) -> Hits:
         yield Hit(
             (
                 *(f"{signal.tag} is about ", level, " in the second half, and no accuracy is better than chance: "),
-                f"{chance} is guessing among {_about(classes)}{classes}{rate_in_words(run)}",
+                f"{chance} is guessing among {_about(classes)}{classes}",
             ),
             signal.tags,
             series.step[n // 2 :],
             {"last": level.value, "classes": classes},
+        )
+
+
+def _part(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
+    """A part of the objective that classifies, and is throughout where guessing among a usual number of classes is."""
+    for signal in run.of("loss"):
+        series = signal.finite
+        if len(series) < limit.min_points or not _CLASSIFIES.search(words(signal.tag)):
+            continue
+        level = signal.descent.level
+        classes = _classes(median(level), limit.near)
+        off = np.abs(level - math.log(classes)).max() if classes else np.inf
+        if off <= limit.at * math.log(max(classes, 1)) and signal.descent.trend > -SURE:
+            whole = Level.of("", series, 0, len(series) - 1)
+            yield Hit(
+                (
+                    *(f"{signal.tag} is about ", whole, " throughout, and "),
+                    f"{math.log(classes):.4g} = ln {classes} is guessing among {classes}{rate_in_words(run)}",
+                ),
+                signal.tags,
+                series.step,
+                {"last": whole.value, "classes": classes},
+            )
+
+
+def _nothing_moves(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
+    """Low accuracies that never change, and a loss that stays above that of guessing with such an accuracy."""
+    accuracies = [one for one in run.of("metric") if "acc" in one.tag.lower() and len(one.finite) >= limit.min_sure]
+    series, n = signal.finite, len(signal.finite)
+    if not accuracies or any(abs(one.descent.trend) >= SURE or one.finite.value.min() <= 0 for one in accuracies):
+        return
+    highest = max(_end(one.finite.value) / (100.0 if one.finite.value.max() > 1 else 1.0) for one in accuracies)
+    late = median(series.value[n // 2 :])
+    stands = signal.descent.since(1 / 2).trend > -SURE
+    if highest < _LOW and late >= (1 + limit.near) * math.log(1 / highest) and stands:
+        level, accuracy = Level.of("", series, n // 2, n - 1), accuracies[0].finite
+        share = Level.of("", accuracy, 0, len(accuracy) - 1, tags=(accuracies[0].tag,))
+        yield Hit(
+            (
+                *(f"{signal.tag} is about ", level, " in the second half, and does not fall; "),
+                *(f"{accuracies[0].tag} stays at about ", share, f": nothing is learnt{rate_in_words(run)}"),
+            ),
+            (*signal.tags, accuracies[0].tag),
+            series.step[n // 2 :],
+            {"last": level.value, "accuracy": share.value},
         )
 
 
@@ -123,6 +180,13 @@ def _classes_at_the_end(run: Signals, curve: Descent, limit: GuessingLimits) -> 
 def _at_chance(run: Signals, classes: int, chance: float) -> bool:
     """Whether an accuracy is logged, and all that are end as guesses would."""
     accuracies = [signal.finite.value for signal in run.of("metric") if "acc" in signal.tag.lower()]
-    ends = [median(value[-max(len(value) // 10, 1) :]) for value in accuracies if len(value)]
+    ends = [_end(value) for value in accuracies if len(value)]
     percent = 100.0 if max(ends, default=0.0) > 1 else 1.0
     return bool(ends) and max(ends) <= (1 + chance) / classes * percent
+
+
+def _end(value: Floats) -> float:
+    """The level at the end of n ≥ 1 values: of their second half, if that has no trend, else of the last tenth."""
+    late = value[len(value) // 2 :]
+    settled = len(late) >= LEVELS and abs(Descent(late).trend) < SURE
+    return median(late if settled else value[-max(len(value) // 10, 1) :])

@@ -36,6 +36,7 @@ _SHORT = 20  # points; fewer make no blocks
 _BLOCKS, _FEW_BLOCKS = 30, 10
 _LONG = 500  # points: from here on, few blocks would hide a loss's turns
 _SURE = 2.0  # standard deviations of a trend by chance
+_CLEAR = 3.0  # standard deviations of the trend of a validation that falls
 _FEW = 5  # points at the end, or levels; fewer could still be a spike, or chance
 _VISIBLE = 0.1  # of a rise, or of a level: a difference that anybody sees in the curve
 _TIMES = 1.5  # a loss that blew up early must be at least this many times its start
@@ -79,10 +80,17 @@ def loss_diverges(run: Signals, limit: LossDivergesLimits) -> Hits:
     if hit is None:
         return
     sure = _found(run, signal, limit)
-    hit = replace(hit, severity=Severity.INFO) if sure is None or may_be_a_score(signal.finite.value) else sure
+    harmless = may_be_a_score(signal.finite.value) or _others_fall(run)
+    hit = replace(hit, severity=Severity.INFO) if sure is None or harmless else sure
     rise = hit.message[0]
     assert isinstance(rise, Move)
     yield with_cause(run, hit, without_zeros(signal.finite), rise.first.step, rise.last.step)
+
+
+def _others_fall(run: Signals) -> bool:
+    """Whether all validation losses fall to their best levels: what rises then is what a batch happens to be of."""
+    curves = [signal.descent for signal in run.of("validation_loss") if len(signal.finite) >= _FEW_BLOCKS]
+    return bool(curves) and all(one.trend < -_CLEAR and one.end <= one.lowest + _VISIBLE * one.fall for one in curves)
 
 
 def _found(run: Signals, signal: Signal, limit: LossDivergesLimits) -> Hit | None:
@@ -199,6 +207,7 @@ def _hit(signal: Signal, series: Series, since: int, best: float, end: float, si
     """
     value, step = series.value, series.step
     low, last = _last_near(value[: since + 1], best, end), typical(value, len(value) - 1)
+    low = 0 if value[0] < value[low] else low
     top = low + int(np.argmax(value[low:]))
     rise = Move.of(signal.tag, series, low, last, "rises", tags=signal.tags)
     if not rise.holds(series):  # it is back

@@ -31,6 +31,7 @@ _LOSSES = "loss", "validation_loss", "auxiliary_loss"
 _LEVELS = 30  # of a loss, whose range is what there was to learn
 _CERTAIN = 1000  # times the noise: beyond that the number means little
 _LASTS = 5  # points of a spike whose message says where it ends
+_EARLY = 3  # parts of a run, in the first of which a training still finds its way
 _MANY, _BEYOND = 4, 2.0  # peaks, and how many times as high as all other points they are if these are no tail
 _LONG = 1000  # points: in more, spikes may last
 _LENGTHS, _ENOUGH = (16, 256, 4096), 200  # points of a stretch, and how many stretches tell a spike from noise
@@ -165,7 +166,7 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
         back = (", and is ", Level.of("", series, after, after, tags=signal.tags), f" at step {step[after]}")
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
         matters = worst.sigmas >= limit.sigmas and value[top] - value[low] >= limit.undone * _range(value)
-        matters = matters and not _are_a_tail(value, peaks)
+        matters = matters and not _are_a_tail(value, peaks) and not _passes(run, signal, value, peaks)
         yield Hit(
             (rise, *(back if lasts else ()), f"; the rise is {_times(worst.sigmas)} its noise{several}"),
             signal.tags,
@@ -174,6 +175,14 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
             len(peaks),
             None if matters else Severity.INFO,
         )
+
+
+def _passes(run: Signals, signal: Signal, value: Floats, peaks: Sequence[Peak]) -> bool:
+    """Whether a validation is high a point at a time, in the first third of the run, and ends below the level then."""
+    lasting = max(peak.points for peak in peaks) > 1 or _EARLY * peaks[-1].top > len(value)
+    if lasting or signal not in run.of("validation_loss"):
+        return False
+    return bool(block_medians(value, _LEVELS)[-1] < min(peak.level for peak in peaks))
 
 
 def _are_a_tail(value: Floats, peaks: Sequence[Peak]) -> bool:

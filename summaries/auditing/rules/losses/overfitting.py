@@ -34,6 +34,7 @@ _CERTAIN = 4.0  # Z of a trend in which hardly any level is out of order
 _BLOCKS = 12  # levels of a validation loss
 _BACK, _HALF_BACK = 3, 2  # parts of a rise: the last third, and two thirds, of the levels stay above the first of them
 _AHEAD = 0.1  # of the steps ahead: as far back are the points that tell a level, which later ones may leave at a jump
+_UPSIDE_DOWN = ": one is negative and the other is not, so its sign may be wrong"
 _FIRST_FIFTH, _LAST_FIFTH = (0.0, 0.2), (0.8, 1.0)  # of the steps since the best validation
 
 
@@ -161,7 +162,7 @@ def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimi
     rests = "stays at" if abs(value_at(timed, since) - after) <= abs(after) else "has fallen to"
     how = (told,) if falls else (f"{name} {rests if earlier else 'is'} about ", told.after)
     return Hit(
-        (rise, f" since step {since}, while ", *how),
+        (rise, f" since step {since}, while ", *how, _UPSIDE_DOWN if after < 0 < series.value.min() else ""),
         (signal.tag,),
         (since, stop),
         {
@@ -188,11 +189,14 @@ def _told(name: str, loss: Signal, run: str, timed: Series, steps: tuple[int, in
     then, now = (int(np.argmin(np.abs(timed.step - step))) for step in (since, stop))
     first, last = _until(timed, since, stop)
     late, end = (int(np.searchsorted(timed.step, step)) for step in (start + _LAST_FIFTH[0] * (stop - start), stop + 1))
-    levels = (first, last - 1), (min(late, end - 1), end - 1)
+    at_the_end = min(late, end - 1), end - 1
+    around = max(then - _FEW // 2, 0), min(then + _FEW // 2, end - 1)
     about: dict[str, Any] = {"tags": loss.tags, "run": run}
-    ends = levels, ((then, then), (now, now))
+    ends = ((first, last - 1), at_the_end), ((then, then), (now, now)), (around, at_the_end)
     told = ([Level.of(name, loss.finite, low, high, **about) for low, high in pair] for pair in ends)
-    wide, points = (Shift.of(one, other, "falls") for one, other in told)
+    wide, points, near = (Shift.of(one, other, "falls") for one, other in told)
     fall = wide.before.value - wide.after.value
     misled = abs(points.before.value - points.after.value - fall) > fall / 2
-    return wide if misled else points
+    if not misled:
+        return points
+    return near if near.before.value - near.after.value > fall / 10 else wide

@@ -1,4 +1,4 @@
-"""GL312: a part of the objective that goes to nothing: the KL divergence of latents, or a discriminator's loss."""
+"""GL312: parts of objectives that tell nothing: of latents, of a discriminator, or of a Wasserstein distance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.claims import Level, Shift
+from summaries.auditing.claims import Claim, Level, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.loss_names import words
@@ -25,6 +25,7 @@ _LATENT = re.compile(r"\b(?:kld?(?: div(?:ergence)?)?(?: loss)?|(?:train|val|los
 _OPPONENT = re.compile(r"\b(?:d|disc|dis|discriminator|netd)\b.*\bloss\b|\bloss\b.*\b(?:d|disc|discriminator|netd)\b")
 _GENERATOR = re.compile(r"\b(?:g|gen|generator|netg)\b.*\bloss\b|\bloss\b.*\b(?:g|gen|generator|netg)\b")
 _SPREAD = re.compile(r"\b(?:embeddings?|features?|latents?|z)\b.*\b(?:std|spread|variance|var|rank)\b")
+_DISTANCE = re.compile(r"\b(?:wasserstein|w|em|emd|earth mover\w*)\b ?\b(?:dist|distance|estimate)\b")
 _NARROW = "all embeddings are alike"
 _OF_POLICIES = re.compile(r"\b(?:approx|policy|ref|reward|coef|weight|beta|target)\b")
 
@@ -36,6 +37,7 @@ class CollapsedPartLimits(Limits):
     nothing: float = proportion(0.02)  # nats: a divergence, or an opponent's loss, that tells nothing
     narrow: float = proportion(0.1)  # of the highest point of a spread
     share: float = proportion(0.4)  # of the points, at the end
+    negative: float = proportion(0.25)  # of the later estimates of a distance, which none should be
     min_points: int = whole(20, 10)  # of a part
 
 
@@ -61,6 +63,28 @@ def collapsed_part(run: Signals, limit: CollapsedPartLimits) -> Hits:
         fall = Shift.of(before, after, "falls")
         evidence = {"highest": before.value, "late": after.value}
         yield Hit((fall, f": {what}"), (signal.tag,), series.step[first:], evidence)
+    yield from _distances(run, limit)
+
+
+def _distances(run: Signals, limit: CollapsedPartLimits) -> Hits:
+    """Estimates of the Wasserstein distance that are negative, or stay where they were highest."""
+    for signal in run.judged:
+        series, n = signal.finite, len(signal.finite)
+        if n < limit.min_points or not _DISTANCE.search(words(signal.tag)):
+            continue
+        late, level = series.value[n // 2 :], signal.descent.level
+        first, last = Level.of(signal.tag, series, 0, 0), Level.of(signal.tag, series, n // 2, n - 1)
+        if np.mean(late < 0) >= limit.negative:
+            below = Share.since("", series, n // 2, "below", 0.0)
+            told: tuple[str | Claim, ...] = (
+                *(f"{signal.tag} is ", below, " in the second half: "),
+                "the critic takes what is made for what is real",
+            )
+        elif level[len(level) // 2 :].min() >= (1 - limit.narrow) * level.max() > first.value:
+            told = Shift.of(first, last, "rises"), ", and does not come down: the generator comes no closer"
+        else:
+            continue
+        yield Hit(told, (signal.tag,), series.step, {"first": first.value, "late": last.value})
 
 
 @lru_cache(maxsize=1 << 14)

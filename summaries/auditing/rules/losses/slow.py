@@ -10,7 +10,7 @@ import numpy as np
 from summaries.auditing.claims import Level, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.chance import guessing
-from summaries.auditing.rules.progress import is_early, rate_in_words, validations
+from summaries.auditing.rules.progress import highest_rate, is_early, rate_in_words, validations
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.descent import SURE, Descent
 from summaries.robust import changes
@@ -36,6 +36,10 @@ class SlowLearningLimits(Limits):
     min_points: int = whole(8, 6)  # of a validation loss
     sure_points: int = whole(20, 6)  # of one; of fewer, a fall is a note unless it is hardly one
     hardly: float = proportion(0.03)  # of the first level
+    little: float = proportion(0.1)  # of the first level of a loss: the fall, where no accuracy rises
+    low: float = proportion(0.5)  # of 1: an accuracy that is never higher, and does not rise
+    low_rate: float = above(0, 1e-4)  # a rate that is not above it explains a slow fall
+    usual_rate: float = above(0, 1e-3)  # a rate above it does not: then it is a note
 
 
 @RULES.add("GL313", "slow-learning", Severity.WARNING, SlowLearningLimits, unless=guessing)
@@ -53,7 +57,9 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
         n = len(series)
         part = max(n // len(slow.level), 1)
         line = "nearly in a straight line" if _is_line(signal.descent, limit) else _AS_FAST
+        rate = highest_rate(run)
         sure = n >= limit.sure_points or slow.level[0] - slow.lowest <= limit.hardly * slow.level[0]
+        sure = rate <= limit.low_rate or (sure and not rate > limit.usual_rate)
         first, last = (Level.of(signal.tag, series, low, low + part - 1) for low in (0, n - part))
         yield Hit(
             (Shift.of(first, last, "falls"), f" in the whole run, {line}{rate_in_words(run)}"),
@@ -63,6 +69,31 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
             severity=None if sure and not is_early(run, objective.finite) else Severity.INFO,
         )
         return
+    yield from _accuracies_rest(run, limit)
+
+
+def _accuracies_rest(run: Signals, limit: SlowLearningLimits) -> Hits:
+    """Accuracies that are low and do not rise, while the loss that is trained falls by little."""
+    loss = run.objective
+    accuracies = [one for one in run.of("metric") if "acc" in one.tag.lower()]
+    if loss is None or not accuracies or min(len(one.finite) for one in (loss, *accuracies)) < limit.sure_points:
+        return
+    fell = loss.descent.level[0] - loss.descent.lowest
+    low = all(one.finite.value.max() < limit.low * (100.0 if one.finite.value.max() > 1 else 1.0) for one in accuracies)
+    if fell > limit.little * abs(loss.descent.level[0]) or not low or is_early(run, loss.finite):
+        return
+    if all(abs(one.descent.trend) < SURE for one in accuracies):
+        series, n = accuracies[0].finite, len(accuracies[0].finite)
+        first, last = Level.of("", series, 0, n // 3 - 1), Level.of("", series, n - n // 3, n - 1)
+        yield Hit(
+            (
+                *(f"{accuracies[0].tag} does not rise: about ", first, " in the first third, about ", last),
+                f" in the last{rate_in_words(run)}",
+            ),
+            (accuracies[0].tag, *loss.tags),
+            series.step,
+            {"first": first.value, "last": last.value},
+        )
 
 
 def _is_slow(curve: Descent, error: float, limit: SlowLearningLimits) -> bool:

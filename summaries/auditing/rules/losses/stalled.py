@@ -70,7 +70,14 @@ def plateau(run: Signals, limit: PlateauLimits) -> Hits:
         until = (near + 1) * len(series) // count - 1  # the level is the median of the points until then
         rest = len(series) - near * len(series) // count
         most = level.min() + _RISEN * fall
-        if not near or rest < limit.share * len(series) or level[-3:].min() > most or median(level[near:]) > most:
+        begins_below = float(series.value[0]) <= medians[near]  # it came down from a jump, and learnt nothing by that
+        if (
+            begins_below
+            or not near
+            or rest < limit.share * len(series)
+            or level[-3:].min() > most
+            or median(level[near:]) > most
+        ):
             continue
         lowest = int(np.argmin(medians))
         low, high = (

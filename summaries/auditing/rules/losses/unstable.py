@@ -12,11 +12,11 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules.explanations import explained_by_rate, with_cause
 from summaries.auditing.rules.losses.divergence import loss_diverges
 from summaries.auditing.rules.progress import rate_in_words, validations
-from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.signals.objectives import on_the_axis_of
 from summaries.auditing.statistics.course import largest_rise
 from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
-from summaries.robust import blocks, median
+from summaries.robust import blocks, changes, median, sigma
 
 if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signal, Signals
@@ -39,6 +39,7 @@ class UnstableTrainingLimits(Limits):
     swing: float = proportion(0.1)  # of what the training learnt: the scatter of a validation that does not fall
     level: float = proportion(0.04)  # of the level of the validation: what counts as learnt, and its scatter
     accuracy: float = proportion(0.1)  # the scatter of an accuracy that does not rise
+    leap: float = above(1, 2.0)  # times: the scatter of a validation from one time to the next, in the first half
     min_points: int = whole(12, 10)  # of each loss
 
 
@@ -51,7 +52,7 @@ def unstable_training(run: Signals, limit: UnstableTrainingLimits) -> Hits:
     for signal in run.of("validation_loss"):
         own = run.trained_with(signal)
         if own is not None and min(len(signal.finite), len(own.finite)) >= limit.min_points:
-            hit = _relapses(run, signal, own, limit) or _swings(run, signal, own, limit)
+            hit = _relapses(run, signal, own, limit) or _swings(run, signal, own, limit) or _leaps(run, signal, limit)
             if hit is not None:
                 yield _with_cause(run, hit, signal.finite)
                 return
@@ -152,6 +153,26 @@ def _swings(run: Signals, signal: Signal, loss: Signal, limit: UnstableTrainingL
     learnt = loss.descent.fall
     least = max(limit.swing * learnt, limit.level * median(signal.finite.value[len(signal.finite) // 2 :]))
     return _restless(run, signal) if _is_restless(signal, least, -1.0) else None
+
+
+def _leaps(run: Signals, signal: Signal, limit: UnstableTrainingLimits) -> Hit | None:
+    """Find a first half in which a positive validation changes by a factor from one time to the next, up and down."""
+    series = signal.finite
+    half = len(series) // 2
+    value = series.value[:half]
+    if half < LEVELS - LEVELS // 3 or value.min() <= 0:
+        return None
+    steps = changes(np.log(value))
+    ups = float(np.mean(steps > 0))
+    if sigma(steps) / math.sqrt(2) < math.log(limit.leap) or min(ups, 1 - ups) < _BOTH_WAYS:
+        return None
+    low, high = (Level.of("", series, int(at), int(at)) for at in (value.argmin(), value.argmax()))
+    return Hit(
+        (f"{signal.tag} swings between ", low, " and ", high, f" in its first {half} points{rate_in_words(run)}"),
+        (signal.tag,),
+        series.step[:half],
+        {"lowest": low.value, "highest": high.value, "scatter": sigma(steps)},
+    )
 
 
 def _is_restless(signal: Signal, least: float, better: float) -> bool:

@@ -16,7 +16,7 @@ from summaries.auditing.signals.roles import higher_is_better
 from summaries.auditing.statistics.course import typical
 from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
 from summaries.robust import after_last, block_medians, changes, median, sigma
-from summaries.words import beside
+from summaries.words import beside, listed
 
 if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signal, Signals
@@ -27,6 +27,7 @@ __all__ = ["RULES"]
 RULES = Ruleset("validation_loss", "metric")
 _LEVELS, _LAST = 12, 3  # of a metric, and those at the end, which all must be low
 _NO_TREND = 2.0  # standard deviations: less is no trend
+_PERCENT = 100.0
 _VANISHED = 1e-3  # of the highest rate
 _MOVES = 0.01  # of the level of a training loss: what it moves at least while the training goes on
 _SIGMAS = 3.0  # standard deviations of the change from one validation to the next
@@ -44,6 +45,7 @@ class ValidationCollapsesLimits(Limits):
     gained: float = proportion(0.12)  # of that, relative to each one's level: what a validation gains at most
     slipped: float = proportion(0.08)  # of an accuracy's best level, that it loses by a trend
     coin: float = proportion(0.6)  # an accuracy that is never above it has learnt nothing, or little
+    gap: float = proportion(0.4)  # between the last accuracy on other data, and that of the training
     still: float = proportion(0.001)  # of the level, and of what was learnt: all that the last half moves
 
 
@@ -83,46 +85,71 @@ def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
 
 
 def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
-    """Accuracies on other data that fall by a trend, or, while the training learns, stay at those of a coin."""
+    """Accuracies on other data that fall by a trend or, while the training learns, stay low or far below its own."""
     hits: list[Hit] = []
     loss = run.objective
     if loss is None or len(loss.finite) < limit.min_points:
         return hits
     learns = _what_learns(run, limit)
     meanwhile = f", while {learns}" if learns else ""
-    for signal in validations(run):
-        series = signal.finite
+    on_other_data = validations(run)
+    own = [one for one in _accuracies(run, limit) if one not in on_other_data]
+    for signal in _accuracies(run, limit):
+        series, one = signal.finite, _whole(signal)
         value, n = series.value, len(series)
-        judged = "acc" in signal.tag.lower() and n >= limit.min_points
-        if not judged or value.min() < 0 or value.max() > 1:
-            continue
         part = max(n // LEVELS, 1)
         level = Descent(-value).level
         best, jitter = int(np.argmin(level)), signal.descent.jitter
         high, last = (Level.of(signal.tag, series, low, low + part - 1) for low in (best * n // LEVELS, n - part))
         slipped = high.value - last.value > max(limit.slipped * high.value, _SIGMAS * jitter)
-        if slipped and LEVELS - best > _LAST and Descent(level[best:]).trend > SURE:
+        elsewhere = signal in on_other_data
+        ahead = [
+            one_ for one_ in own if elsewhere and _whole(one_) == one and _end(one_) - last.value > limit.gap * one
+        ]
+        if elsewhere and slipped and LEVELS - best > _LAST and Descent(level[best:]).trend > SURE:
             message: tuple[str | Claim, ...] = Shift.of(high, last, "falls"), meanwhile
         elif (
             learns
-            and limit.good <= value.max() <= limit.coin
+            and limit.good * one <= value.max() <= limit.coin * one
             and abs(signal.descent.trend) < _NO_TREND
             and n >= 2 * limit.min_same
         ):
             message = f"{signal.tag} stays at about ", last, meanwhile
+        elif ahead:
+            theirs = ahead[0].finite
+            late = len(theirs) - max(len(theirs) // LEVELS, 1)
+            end = Level.of("", theirs, late, len(theirs) - 1, tags=(ahead[0].tag,))
+            message = f"{signal.tag} ends at about ", last, f", and {ahead[0].tag} at about ", end
         else:
             continue
         hits.append(Hit(message, (signal.tag,), series.step, {"best": high.value, "end": last.value}))
     return hits
 
 
+def _accuracies(run: Signals, limit: ValidationCollapsesLimits) -> list[Signal]:
+    """The accuracies that are logged, as shares or in percent, with enough points."""
+    found = [signal for signal in run.of("metric") if "acc" in signal.tag.lower()]
+    found = [signal for signal in found if len(signal.finite) >= limit.min_points]
+    return [one for one in found if one.finite.value.min() >= 0 and one.finite.value.max() <= _PERCENT]
+
+
+def _whole(accuracy: Signal) -> float:
+    """What an accuracy is at best: 1, or 100 where it is told in percent."""
+    return _PERCENT if accuracy.finite.value.max() > 1 else 1.0
+
+
+def _end(accuracy: Signal) -> float:
+    """The last level of an accuracy."""
+    return median(accuracy.finite.value[-max(len(accuracy.finite) // LEVELS, 1) :])
+
+
 def _what_learns(run: Signals, limit: ValidationCollapsesLimits) -> str:
     """What shows that the training learns: its loss falls by a good part, or an accuracy of it rises by one; or ""."""
-    on_other_data = validations(run)
-    if run.objective is not None and _falls_by(run.objective.descent, limit.trained):
-        return "the training loss falls"
-    for signal in run.of("metric"):
-        if "acc" in signal.tag.lower() and signal not in on_other_data and len(signal.finite) >= limit.min_points:
+    loss, on_other_data = run.objective, validations(run)
+    if loss is not None and len(loss.finite) >= limit.min_points and _falls_by(loss.descent, limit.trained):
+        return f"{loss.tag} falls"
+    for signal in _accuracies(run, limit):
+        if signal not in on_other_data:
             level = signal.descent.level
             if signal.descent.trend > SURE and level[-1] > (1 + limit.trained) * level[0]:
                 return f"{signal.tag} rises"
@@ -142,7 +169,27 @@ def _stuck(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         hit = _same(signal, series, limit) or _still(signal, series, limit)
         if hit is not None and hit.steps is not None and _trains(run, int(hit.steps[0])):
             hits.append(hit)
-    return hits
+    return hits or _never_another(run, limit)
+
+
+def _never_another(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
+    """Validations, and metrics below their best, that are the same at all points while the training learns."""
+    learns = _what_learns(run, limit)
+    still: dict[str, Series] = {}
+    for signal in [*run.of("validation_loss"), *run.of("metric")] if learns else []:
+        value = signal.finite.value
+        first = float(value[0]) if len(value) >= 2 * limit.min_same else 0.0
+        best = (1.0, _PERCENT) if signal.meaning.role == "metric" and higher_is_better(signal.tag) else ()
+        if first and first not in best and (value == first).all():
+            still[signal.tag] = signal.finite
+    if not still:
+        return []
+    (tag, *others), series = still, next(iter(still.values()))
+    n, at = len(series), float(series.value[0])
+    all_ = Share.since("", series, 0, "exactly", at).said(f"exactly {at:.6g} at all of its {n} points")
+    more = f", and {listed(others)} never change either" if others else ""
+    told = f"{tag} is ", all_, f"{more}, while {learns}"
+    return [Hit(told, (tag, *others), series.step, {"value": at, "points": n})]
 
 
 def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
@@ -196,7 +243,7 @@ def _still(signal: Signal, series: Series, limit: ValidationCollapsesLimits) -> 
     return Hit(
         (
             *(f"{signal.tag} hardly moves in its last {n - first} of {n} points: ", low, " and then ", last),
-            ", while the training loss goes on: the model does not change any more",
+            ", while the training loss goes on: each validation finds a model that is as good as the same",
         ),
         (signal.tag,),
         series.step[first:],

@@ -51,7 +51,11 @@ def epoch_waves(run: Signals, limit: WavesLimits) -> Hits:
         return
     steps = int(np.median(np.diff(series.step))) * period
     first, *_, last = (sigma(part) for part in np.array_split(rest, 3))
-    size, why = f"{sigma(rest):.0%} of its level", "the data come in the same order in every epoch, unshuffled"
+    profile = [float(rest[phase::period].mean()) for phase in range(period)]
+    size, why = (
+        f"{max(profile) - min(profile):.0%} of its level",
+        "the data come in the same order in every epoch, unshuffled",
+    )
     if last > _GROWS * first:
         size = f"{first:.1%} of its level in the first third, and {last:.0%} in the last"
         why = "the training swings, as with a rate that is too high, or gradients that are never set to zero"

@@ -49,7 +49,8 @@ def dead_rate(run: Signals, limit: DeadRateLimits) -> Hits:
         first = after_last(value > limit.left * value[top])
         late = step[-1] - limit.share * (step[-1] - step[0])
         lasts = first < len(value) and step[first] <= late
-        falls = lasts and run.objective is not None and _falls_since(run.objective.finite, int(late))
+        losses = [*filter(None, (run.objective,)), *run.of("validation_loss")]
+        falls = lasts and any(_falls_since(loss.finite, int(late)) for loss in losses)
         if not lasts or falls or not value[first:].any():  # GL504 tells of rates that are zero
             alive.add(signal.tag)
             continue

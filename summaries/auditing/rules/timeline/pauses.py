@@ -162,7 +162,7 @@ def slowing_down(run: Signals, limit: SlowingDownLimits) -> Hits:
     pace = stretch_medians(secs[fine] / steps[fine], _PARTS)
     if not 0 < limit.factor * pace[0] < pace[-1] or _tau(pace) < limit.tau:
         return
-    if 2 * np.diff(pace).max() > pace[-1] - pace[0]:  # at once: something was changed
+    if 2 * (pace[2:] - pace[:-2]).max() > pace[-1] - pace[0]:  # at once: something was changed
         return
     yield Hit(
         f"a step takes {pace[0]:.3g} s at first and {pace[-1]:.3g} s in the end; it became slower all along",

@@ -267,7 +267,10 @@ def restart(run: Signals, limit: RestartLimits) -> Hits:
     starts = {cut: int(step[cut]) for cut in files} | marks
     if not starts or (not marks and len(_unmarked_drops(run, signal))):  # then GL201 reports it
         return
-    superseded = len(signal) - len(signal.latest)
+    again = np.zeros(len(step), bool)
+    for cut, start in starts.items():
+        again[:cut] |= step[:cut] >= start
+    superseded = int(np.count_nonzero(again))
     steps = [starts[cut] for cut in sorted(starts)]
     when = f"at step {steps[0]}" if len(steps) == 1 else f"{len(steps)} times, first at step {steps[0]}"
     what = counted(superseded, "point") if superseded else "no points"

@@ -80,6 +80,7 @@ THRESHOLDS = {
         "near": (0.05, "a number from 0 to 1"),
         "fall": (0.1, "a number from 0 to 1"),
         "chance": (0.5, "a number from 0 to 1"),
+        "at": (0.015, "a number from 0 to 1"),
         "min_points": (20, "a whole number of at least 10"),
         "min_sure": (12, "a whole number of at least 10"),
     },
@@ -94,6 +95,7 @@ THRESHOLDS = {
         "gained": (0.12, "a number from 0 to 1"),
         "slipped": (0.08, "a number from 0 to 1"),
         "coin": (0.6, "a number from 0 to 1"),
+        "gap": (0.4, "a number from 0 to 1"),
         "still": (0.001, "a number from 0 to 1"),
     },
     "GL312": {
@@ -101,6 +103,7 @@ THRESHOLDS = {
         "nothing": (0.02, "a number from 0 to 1"),
         "narrow": (0.1, "a number from 0 to 1"),
         "share": (0.4, "a number from 0 to 1"),
+        "negative": (0.25, "a number from 0 to 1"),
         "min_points": (20, "a whole number of at least 10"),
     },
     "GL313": {
@@ -110,6 +113,10 @@ THRESHOLDS = {
         "min_points": (8, "a whole number of at least 6"),
         "sure_points": (20, "a whole number of at least 6"),
         "hardly": (0.03, "a number from 0 to 1"),
+        "little": (0.1, "a number from 0 to 1"),
+        "low": (0.5, "a number from 0 to 1"),
+        "low_rate": (0.0001, "a number above 0"),
+        "usual_rate": (0.001, "a number above 0"),
     },
     "GL314": {
         "alike": (0.4, "a number from 0 to 1"),
@@ -123,6 +130,7 @@ THRESHOLDS = {
         "swing": (0.1, "a number from 0 to 1"),
         "level": (0.04, "a number from 0 to 1"),
         "accuracy": (0.1, "a number from 0 to 1"),
+        "leap": (2.0, "a number above 1"),
         "min_points": (12, "a whole number of at least 10"),
     },
     "GL507": {

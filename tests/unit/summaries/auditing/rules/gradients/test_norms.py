@@ -91,3 +91,12 @@ def test_layers_that_explode_at_different_times_are_told_apart():
     first, second = findings("GL402", **{"grad_norm/a": noise[0], "grad_norm/b": noise[1]})
     assert (first.tag, first.steps, second.tag, second.steps) == ("grad_norm/a", (200, 200), "grad_norm/b", (450, 450))
     assert first.evidence["factor"] == pytest.approx(first.evidence["peak"] / first.evidence["usual"])
+
+
+def test_a_norm_that_stays_at_another_level_has_not_jumped():
+    n = np.arange(100)
+    norm = np.where(n < 14, 1.0, 5.6) * np.exp(0.1 * np.random.default_rng(5).standard_normal(100))
+    norm[14] = 13.9
+    assert "GL402" not in codes(train__loss=2.3 * 0.97**n, train__grad_norm=norm)
+    norm[15:] /= 5.6
+    assert "GL402" in codes(train__loss=2.3 + 0 * n, train__grad_norm=norm)

@@ -12,7 +12,7 @@ def test_what_is_said_names_the_classes_and_the_rate():
     found = finding("GL309", train__loss_epoch=2.303 - 0.004 * N, val__accuracy=AT_CHANCE, lr=np.full(30, 1e-6))
     assert found.severity.name == "WARNING"
     assert found.message == (
-        "train/loss_epoch falls from about 2.301 to about 2.189 in the whole run, and 2.303 = ln 10 is guessing among"
+        "train/loss_epoch falls from about 2.299 to about 2.187 in the whole run, and 2.303 = ln 10 is guessing among"
         " 10; the learning rate is 1e-06 at most"
     )
 
@@ -20,7 +20,7 @@ def test_what_is_said_names_the_classes_and_the_rate():
 def test_a_fall_at_once_is_told_from_the_first_point():
     loss = np.r_[1.6e7, np.full(29, 0.66)] - 1e-4 * np.r_[N]
     found = finding("GL309", train__loss_epoch=loss, val__accuracy=np.where(N % 2, 0.49, 0.5))
-    assert found.message.startswith("train/loss_epoch falls from 1.6e+07 to about 0.6572 in the whole run")
+    assert found.message.startswith("train/loss_epoch falls from 1.6e+07 to about 0.6571 in the whole run")
 
 
 def test_noise_moves_the_number_of_classes():
@@ -69,3 +69,24 @@ def test_a_training_that_memorizes_guesses_elsewhere():
         " among about 12"
     )
     assert "GL309" not in codes(val__loss=2.49 + 0.01 * np.sin(N), train__loss_epoch=of_training["train__loss_epoch"])
+
+
+def test_a_part_that_classifies_and_never_leaves_guessing():
+    step = np.arange(300)
+    box, cls = 2 * 0.98**step, 1.0986 + 0.002 * np.sin(7 * step)
+    found = finding("GL309", total_loss=box + cls, loss_box=box, loss_cls=cls)
+    assert found.message == "loss_cls is about 1.099 throughout, and 1.099 = ln 3 is guessing among 3"
+    assert "GL309" not in codes(total_loss=box + cls, loss_box=box, loss_reg=cls)
+    assert "GL309" not in codes(total_loss=box + cls * 0.98**step, loss_box=box, loss_cls=cls * 0.98**step)
+
+
+def test_accuracies_that_never_move_beside_a_loss_that_is_worse_than_guessing():
+    loss = np.r_[1.9e9, 3.2 + 0.4 * np.sin(5 * N[1:])]
+    accuracies = {"train_acc": 0.1 + 0.005 * np.sin(3 * N), "valid_acc": 0.1 + 0.005 * np.cos(4 * N)}
+    found = finding("GL309", train_loss=loss, **accuracies)
+    assert found.message.startswith("train_loss is about 3.")
+    assert found.message.endswith(
+        " in the second half, and does not fall; train_acc stays at about 0.09993: nothing is learnt"
+    )
+    assert "GL309" not in codes(train_loss=loss, train_acc=0.1 + 0.01 * N, valid_acc=0.1 + 0.01 * N)
+    assert "GL309" not in codes(train_loss=1.9 + 0.1 * np.sin(5 * N), **accuracies)

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from audits.audited import codes
+from audits.audited import codes, finding
 from labelled import runs as labelled
 
 from summaries.auditing.config import Config
@@ -128,3 +128,17 @@ def test_a_range_test_of_learning_rates_may_blow_up():
     loss = 2.3 - 1.8 * np.clip((n - 60) / 87, 0, 1) + np.where(n > 165, 1.9 + 8e3 * (n == 172), 0)
     for rate, silent in ((1e-4 * 1e5 ** (n / 199), True), (0.05 * n, False), (np.full(200, 0.1), False)):
         assert {"GL302", "GL303", "GL304", "GL305", "GL315"}.isdisjoint(codes(loss=loss, lr=rate)) is silent
+
+
+def test_a_loss_of_batches_that_rises_while_all_validations_fall_is_a_note():
+    """The data lie in the order of their classes: the loss jumps at each new one, and the model learns."""
+    n = np.arange(90)
+    batches = np.where(n < 12, 0.02, 1.5) + 0.05 * np.sin(3 * n)
+    assert finding("GL304", train_loss=batches, val_loss=1.6 - 0.006 * n).severity.name == "INFO"
+    assert finding("GL304", train_loss=batches, val_loss=1.6 + 0.006 * n).severity.name == "ERROR"
+    assert finding("GL304", train_loss=batches).severity.name == "ERROR"
+
+
+def test_a_rise_is_told_from_the_first_point_if_that_is_lower():
+    loss = np.r_[0.57, 3.1, 4.2, 6, 8, 10, 11, 12, 12.5, np.full(140, 13.0) + 0.01 * np.sin(np.arange(140))]
+    assert finding("GL304", train_loss=loss).message.startswith("train_loss rises from 0.57 at step 0 to 13")

@@ -124,3 +124,12 @@ def test_spikes_one_after_the_other_are_told_with_the_first_point_that_is_back()
     message = finding("GL302", loss=loss).message
     step = int(message.partition(", and is ")[2].split(" at step ")[1].split(";")[0])
     assert (step, bool(loss[step] < 1)) == (212, True)  # between them, not at 225, after the last one
+
+
+def test_a_validation_that_is_high_once_at_the_beginning_is_a_note():
+    n = np.arange(45)
+    validation = 0.1 + 0.5 * 0.9**n + 0.003 * np.sin(5 * n)
+    early, late = validation.copy(), validation.copy()
+    early[6], late[30] = 1.5, 1.5
+    assert finding("GL302", train_loss=validation, val_loss=early).severity.name == "INFO"
+    assert finding("GL302", train_loss=validation, val_loss=late).severity.name == "WARNING"

@@ -41,3 +41,20 @@ def test_a_generator_that_fools_its_opponent():
 def test_embeddings_that_become_alike():
     assert finding("GL312", train__loss=GONE, embedding__std=0.9**N).message.endswith(": all embeddings are alike")
     assert "GL312" not in codes(train__loss=GONE, embedding__std=0.3 + 0.7 * 0.9**N)
+
+
+def test_a_distance_that_does_not_come_down():
+    rising = 8 * (1 - 0.8**N)
+    found = finding("GL312", d_loss=-rising, g_loss=rising, wasserstein_distance=rising)
+    assert found.message == (
+        "wasserstein_distance rises from 0 to about 8, and does not come down: the generator comes no closer"
+    )
+    assert "GL312" not in codes(d_loss=-rising, g_loss=rising, wasserstein_distance=rising * 0.97**N)
+
+
+def test_a_distance_that_is_negative():
+    found = finding("GL312", d_loss=N * 0.0, g_loss=N * 0.0, wasserstein_distance=np.where(N % 3, 1.0, -1.0))
+    assert found.message == (
+        "wasserstein_distance is below 0 at 17 of 50 points in the second half: the critic takes what is made for"
+        " what is real"
+    )

@@ -13,7 +13,7 @@ LINE = 4.5 - 0.02 * N
 def test_a_straight_line_has_only_begun():
     found = finding("GL313", train__loss=LINE, val__loss=LINE - 0.1, lr=np.full(30, 1e-6))
     assert found.message == (
-        "val/loss falls from about 4.39 to about 3.83 in the whole run, nearly in a straight line; the learning rate is"
+        "val/loss falls from about 4.38 to about 3.82 in the whole run, nearly in a straight line; the learning rate is"
         " 1e-06 at most"
     )
     assert found.severity.name == "WARNING"
@@ -88,3 +88,23 @@ def test_few_validations_that_fall_by_more_than_hardly_anything_are_a_note():
     for fall, severity in ((0.01, "WARNING"), (0.05, "INFO")):
         loss = 4.5 * (1 - fall * few / 11)
         assert finding("GL313", train__loss=loss, val__loss=loss).severity.name == severity
+
+
+def test_the_rate_says_whether_a_slow_fall_is_a_fault():
+    for rate, points, severity in (
+        (5e-5, 15, "WARNING"),
+        (5e-4, 30, "WARNING"),
+        (5e-4, 15, "INFO"),
+        (5e-3, 30, "INFO"),
+    ):
+        line, lr = 4.5 - 0.6 * np.arange(points) / points, np.full(points, rate)
+        assert finding("GL313", train__loss_epoch=line, val__loss=line - 0.1, lr=lr).severity.name == severity
+
+
+def test_accuracies_that_rest_while_the_loss_falls_by_little():
+    step = np.arange(80)
+    loss, top1 = 4.53 - 0.17 * (1 - 0.9**step), 12 + 2 * np.sin(3 * step)
+    found = finding("GL313", loss_epoch=loss, acc__top1=top1)
+    assert found.message.startswith("acc/top1 does not rise: about ")
+    assert "GL313" not in codes(loss_epoch=loss, acc__top1=top1 + 0.5 * step)
+    assert "GL313" not in codes(loss_epoch=loss, acc__top1=top1 + 60)  # a fine-tuning that has little left to learn

@@ -68,3 +68,10 @@ def test_a_plateau_is_told_in_medians_and_is_no_jump():
         audited.finding("GL308", train__loss=0.01 + 2 * 0.95**n + 4 * (n > 140) * 0.97 ** np.maximum(n - 140, 0))
         is None
     )
+
+
+def test_what_comes_down_from_a_jump_to_above_its_first_point_is_no_plateau():
+    step = np.arange(200)
+    loss = np.r_[2.3, 5.0 + 1000 * 0.7 ** step[1:]] + 0.01 * np.sin(step)
+    assert audited.finding("GL308", train__loss=loss) is None
+    assert audited.finding("GL308", train__loss=np.r_[2000, loss[1:]]) is not None

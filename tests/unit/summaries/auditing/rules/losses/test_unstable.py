@@ -20,7 +20,7 @@ def test_a_rise_is_told_from_the_level_that_was_best():
     """Fifteen points are twelve levels that overlap, each of two points."""
     loss = np.array([1.0, 0.35, 0.23, 0.17, 0.14, 0.12, 0.11, 2.4, 2.35, 2.33, 2.4, 2.37, 2.37, 2.36, 2.34])
     found = finding("GL315", train__loss=loss + 0.01, val__loss=loss)
-    assert found.message.startswith("val/loss rises from 0.11 to about 2.35 since step 6, train/loss rises")
+    assert found.message.startswith("val/loss rises from 0.11 to about 2.34 since step 6, train/loss rises")
     assert found.steps == (5, 14)
 
 
@@ -106,3 +106,11 @@ def test_a_few_noisy_validations_do_not_swing_while_they_fall(seed):
     epoch, rng = np.arange(14), np.random.default_rng(seed)
     train, validation = (1.1 - 0.5 * epoch / 14 + 0.05 * rng.standard_normal(14) for _ in range(2))
     assert finding("GL315", train__loss=train, val__loss=validation) is None
+
+
+def test_a_validation_that_leaps_by_factors_until_the_rate_is_down():
+    n = np.arange(30)
+    leaps = np.where(n < 16, 10.0 ** (2 + np.random.default_rng(0).uniform(-1, 1, 30)), 6.0 * 0.99**n)
+    found = finding("GL315", train__nll=60 * 0.9**n, val__nll_loss=leaps)
+    assert found.message.startswith("val/nll_loss swings between ")
+    assert found.message.endswith(" in its first 15 points")

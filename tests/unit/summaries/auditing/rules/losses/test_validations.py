@@ -71,7 +71,7 @@ def test_a_validation_that_is_never_better():
 
 def test_an_accuracy_that_slips_away_while_the_training_goes_on():
     found = finding("GL311", train__loss=TRAIN, val__acc=0.8 - 0.005 * N)
-    assert found.message == "val/acc falls from about 0.795 to about 0.61, while the training loss falls"
+    assert found.message == "val/acc falls from about 0.795 to about 0.61, while train/loss falls"
     assert "GL311" not in codes(train__loss=TRAIN, val__acc=0.8 - 0.0005 * N)
 
 
@@ -88,3 +88,25 @@ def test_an_accuracy_that_slips_away_while_that_of_the_training_rises():
 def test_an_accuracy_of_a_coin():
     found = finding("GL311", train__loss=TRAIN, val__acc=0.5 + 0.02 * np.sin(2 * N))
     assert found.message.startswith("val/acc stays at about 0.5")
+
+
+def test_an_accuracy_far_below_that_of_the_training():
+    rising = 1 - 0.9 * 0.9**N
+    found = finding("GL311", train__loss=TRAIN, train__acc=rising, val__acc=0.3 * rising + 0.02 * np.sin(N))
+    assert found.message == "val/acc ends at about 0.301, and train/acc at about 0.9836"
+    assert "GL311" not in codes(train__loss=TRAIN, train__acc=rising, val__acc=0.7 * rising)
+    assert "GL311" not in codes(train__loss=TRAIN, train__acc=100 * rising, val__acc=0.3 * rising + 0.5)
+
+
+def test_validations_that_are_the_same_from_the_first_one_on():
+    found = finding("GL311", train__loss=TRAIN, val__loss=3.82746 + 0 * N)
+    assert found.message == "val/loss is exactly 3.82746 at all of its 40 points, while train/loss falls"
+    assert finding("GL311", train__loss=TRAIN, valid__cer=1 + 0 * N).message.startswith("valid/cer is exactly 1 at all")
+    assert "GL311" not in codes(train__loss=TRAIN, val__acc=1 + 0 * N)  # it is at its best
+    assert "GL311" not in codes(train__loss=2 + 0 * N, val__loss=3.82746 + 0 * N)
+
+
+def test_an_accuracy_of_the_training_that_does_not_move_while_its_loss_falls():
+    found = finding("GL311", loss=TRAIN, acc__top1=20 + 2 * np.sin(2 * N))
+    assert found.message.startswith("acc/top1 stays at about ")
+    assert "GL311" not in codes(loss=TRAIN, acc__top1=80 + 2 * np.sin(2 * N))

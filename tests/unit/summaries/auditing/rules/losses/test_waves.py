@@ -12,7 +12,7 @@ RNG = np.random.default_rng(0)
 
 def test_waves_of_one_length():
     found = finding("GL314", train__loss=WAVE * FALL)
-    assert found.message.startswith("train/loss goes up and down every 25 steps, by 3")
+    assert found.message.startswith("train/loss goes up and down every 25 steps, by 61% of its level")
     assert found.evidence["period"] == 25
 
 

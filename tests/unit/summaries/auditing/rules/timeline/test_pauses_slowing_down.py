@@ -37,3 +37,9 @@ def test_noise_steps_and_pauses_are_no_drift(n):
 
 def test_few_points_have_no_drift():
     assert timed(0, np.linspace(1.0, 3.0, 100)) == ()
+
+
+def test_a_pace_that_changes_once_is_no_drift_wherever_the_stretches_lie():
+    n = np.arange(1000)
+    for change in range(450, 650, 20):
+        assert timed(0, np.where(n < change, 0.012, 0.026) * (1 + 2e-4 * n)) == ()

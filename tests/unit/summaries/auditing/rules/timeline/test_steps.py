@@ -218,3 +218,11 @@ def test_many_short_runs_in_one_directory_are_restarts(tmp_path):
         found["file"].message
         == "loss: the step goes back from 7 to 0 within a file, 5 times; TensorBoard draws the parts over one another"
     )
+
+
+def test_a_step_that_is_logged_twice_was_not_superseded_by_a_restart(tmp_path):
+    log(tmp_path, [*range(50), 49], suffix=".0")
+    log(tmp_path, [*range(50, 90), 89], start=2e9, suffix=".1")
+    assert found_in(tmp_path)["GL206"].message == "restarted at step 50; no points of loss were superseded"
+    log(tmp_path, range(80, 99), start=3e9, suffix=".2", purge=80)
+    assert found_in(tmp_path)["GL206"].message.endswith("; 11 points of loss were superseded")
