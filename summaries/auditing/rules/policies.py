@@ -31,6 +31,7 @@ _RARE, _NEAR = 1e-3, 20  # of the updates; points of a reward on each side of on
 _FAR = 3  # standard deviations of a random walk, or of a level
 _MOST = 0.75  # of a sparse reward: so many are nothing
 _LARGE = 0.3  # of a positive reward
+_RANDOM = 0.5  # of the actions, which are random at first; in the end, its square at most are
 _LOW, _SOME = 1 / 3, 6  # of the range of a reward that fails; times `min_rewards`, that show so much
 _MANY = 10  # times `min_rewards`: enough to show that a reward falls from the start
 _SURE = 2.0  # standard deviations of a trend by chance
@@ -39,6 +40,7 @@ _NO_POLICY = re.compile(r"cross|coef|target|alpha", re.IGNORECASE)
 _OF_AN_UPDATE = re.compile(r"(?:.*[/_. -])?approx_?kl(?:_.*)?", re.IGNORECASE)
 _HARDER = re.compile(r"lesson|curriculum|terrain|difficulty", re.IGNORECASE)
 _EXPLAINED = re.compile(r"(?:.*[/_. -])?explained_var(?:iance)?", re.IGNORECASE)
+_EXPLORING = re.compile(r"(?:.*[/_. -])?(?:eps(?:ilon)?|exploration_rate)", re.IGNORECASE)
 _KL = re.compile(r"(?:.*[/_. -])?(?:approx_?kl|kl(?:_div(?:ergence)?)?)", re.IGNORECASE)
 
 
@@ -228,7 +230,7 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     rests = _rests(run, limit)
     if rises or not (fails or rests):
         return
-    why = f"; nor does {rests}" if rests else f"; at best it is {high:.4g}"
+    why = rests or f"; at best it is {high:.4g}"
     yield Hit(
         (f"{signal.tag} does not rise: about ", first, " in the first third, about ", last, f" in the last{why}"),
         (signal.tag,),
@@ -239,7 +241,7 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
 
 
 def _rests(run: Signals, limit: PolicyCollapseLimits) -> str:
-    """The tag of an entropy that stays where it was, or of an estimate of the KL divergence that is as good as none."""
+    """What shows, to end a sentence with, that a policy stays as it was, or that all it does by itself is no better."""
     for signal in run.judged:
         value = signal.finite.value
         size = np.abs(value)
@@ -247,11 +249,13 @@ def _rests(run: Signals, limit: PolicyCollapseLimits) -> str:
             continue
         level = Descent(value).level if _EXPLAINED.fullmatch(signal.tag) else Descent(size).level
         if _ENTROPY.fullmatch(signal.tag) and np.ptp(level) < limit.still * level.min():
-            return f"{signal.tag} move"
+            return f"; nor does {signal.tag} move"
         if _EXPLAINED.fullmatch(signal.tag) and level[len(level) // 2 :].max() < limit.explained:
-            return f"{signal.tag} rise above zero"
+            return f"; nor does {signal.tag} rise above zero"
         if _KL.fullmatch(signal.tag) and 0 < median(size) < limit.min_kl:
-            return f"{signal.tag} leave zero"
+            return f"; nor does {signal.tag} leave zero"
+        if _EXPLORING.fullmatch(signal.tag) and value[0] > _RANDOM > _RANDOM**2 > value[-1]:
+            return f", though {signal.tag} falls from {value[0]:.4g} to {value[-1]:.4g}: it does no better than chance"
     return ""
 
 

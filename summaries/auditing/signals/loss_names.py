@@ -35,19 +35,21 @@ _CRITERIA = _any("""
     cross_?entropy cross_ent xent xentropy nll neg(?:ative)?_log_likelihood neg(?:ative)?_elbo perplexity ppl
     mse mae rmse msle rmsle (?:root_)?mean_(?:squared?|absolute)_error
     bits_per_(?:byte|char|character|dim|dimension|token|word) bpb bpc bpd""")
-_BARE_CRITERIA = _any("ce bce objective hinge log_?loss (?<!total_)cost(?!_per)")  # dollars are totals, or per token
+_BARE_CRITERIA = _any(
+    "ce bce error err objective hinge log_?loss (?<!total_)cost(?!_per)"
+)  # dollars are totals, or per token
 # Words that may stand beside it: statistics, what they are taken over, what they are plotted against; kinds of loss.
 _STATISTICS = _any(r"""
     \d+ epochs? steps? iter iters iterations? batch batches micro mini global local reduced avg averaged? mean total sum
     overall combined full final raw smooth smoothed ema running moving current last main per of on all target nonpadding
-    non_?target tokens? samples? examples? words? vs set dataloader idx gigaflos metrics? stats? inner""")
+    non_?target tokens? samples? examples? words? vs set dataloader idx gigaflos metrics? stats? inner l""")
 _KINDS = _any("""
     lm mlm clm nsp sop mtp ntp language model modeling masked causal task multi joint supervised unsupervised self seq s
     categorical sparse binary softmax sigmoid label smoothing huber smooth_l_1 charbonnier focal dice g?iou ciou diou
     tversky lovasz hinge triplet contrastive info nce infonce nt_?xent itc itm mim ctc rnnt transducer att attention
     encoder decoder decode seg segmentation semantic instance cls class classes classification classifier det detection
     box bbox rpn roi mask obj objectness dfl loc localization landmarks? keypoints? kp pose depth photometric ssim recon
-    reconst reconstruction rec pixel image img text audio speech mel spec spectrogram stft duration pitch diffusion
+    reconst reconstruction rec pix pixel image img text audio speech mel spec spectrogram stft duration pitch diffusion
     denoising score distill distillation kd student sft dpo simpo orpo kto ranking rank pairwise listwise bpr margin
     cosine embedding arcface center consistency cycle identity feature style content pde residual boundary elbo
     regression cbow skipgram ner pos qa span""")

@@ -31,7 +31,8 @@ _METRIC = re.compile(
 )
 _SET = re.compile(r"\b(?:use|uses|is|has|enabled?|weight|coef\w*|lambda|threshold)\b")  # beside a metric: what is set
 _HIGHER = re.compile(
-    r"\b(?:acc\w*|precision|recall|f ?1|m?ap|map \d+|auc|auroc|m?io ?u|dice|r ?2|bleu\d?|rouge\w*|success(?: rate)?)\b"
+    r"\b(?:acc\w*|precision|recall|f ?1|m?ap|map \d+|auc|auroc|m?io ?u|dice|r ?2|bleu\d?|rouge\w*|success(?: rate)?|"
+    r"mrr|ndcg|hits?)\b"
 )
 _COUNTER = (
     r"(?:(?:train|training|trainer|val|valid|validation|eval|test|total|global|current|cur|num|number|of|n|env|agent|"

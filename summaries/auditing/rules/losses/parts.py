@@ -12,7 +12,7 @@ from summaries.auditing.claims import Claim, Level, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.loss_names import words
-from summaries.robust import since
+from summaries.robust import median, since
 
 if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signals
@@ -26,6 +26,8 @@ _OPPONENT = re.compile(r"\b(?:d|disc|dis|discriminator|netd)\b.*\bloss\b|\bloss\
 _GENERATOR = re.compile(r"\b(?:g|gen|generator|netg)\b.*\bloss\b|\bloss\b.*\b(?:g|gen|generator|netg)\b")
 _SPREAD = re.compile(r"\b(?:embeddings?|features?|latents?|z)\b.*\b(?:std|spread|variance|var|rank)\b")
 _DISTANCE = re.compile(r"\b(?:wasserstein|w|em|emd|earth mover\w*)\b ?\b(?:dist|distance|estimate)\b")
+_CODEBOOK = re.compile(r"\b(?:vq|codebook|commit|commitment)\b")
+_ONE_CODE = 1.05  # codes
 _NARROW = "all embeddings are alike"
 _OF_POLICIES = re.compile(r"\b(?:approx|policy|ref|reward|coef|weight|beta|target)\b")
 
@@ -64,6 +66,21 @@ def collapsed_part(run: Signals, limit: CollapsedPartLimits) -> Hits:
         evidence = {"highest": before.value, "late": after.value}
         yield Hit((fall, f": {what}"), (signal.tag,), series.step[first:], evidence)
     yield from _distances(run, limit)
+    yield from _unused_codes(run, limit)
+
+
+def _unused_codes(run: Signals, limit: CollapsedPartLimits) -> Hits:
+    """The perplexity of a codebook, the number of codes in use, that ends at one."""
+    if not any(_CODEBOOK.search(words(tag)) for tag in run.all):
+        return
+    for signal in run.judged:
+        series, n = signal.finite, len(signal.finite)
+        first = n - int(limit.share * n)
+        if "perplexity" in words(signal.tag) and n >= limit.min_points and series.value[first:].max() <= _ONE_CODE:
+            share = Share.since("", series, first, "at most", _ONE_CODE)
+            told = f"{signal.tag} is ", share, " in the end: all is one code, and the others are not in use"
+            yield Hit(told, (signal.tag,), series.step[first:], {"late": median(series.value[first:])})
+            return
 
 
 def _distances(run: Signals, limit: CollapsedPartLimits) -> Hits:

@@ -45,6 +45,7 @@ class ValidationCollapsesLimits(Limits):
     gained: float = proportion(0.12)  # of that, relative to each one's level: what a validation gains at most
     slipped: float = proportion(0.08)  # of an accuracy's best level, that it loses by a trend
     coin: float = proportion(0.6)  # an accuracy that is never above it has learnt nothing, or little
+    few: float = proportion(0.25)  # the same of other metrics, of which half may be much
     gap: float = proportion(0.4)  # between the last accuracy on other data, and that of the training
     still: float = proportion(0.001)  # of the level, and of what was learnt: all that the last half moves
 
@@ -110,9 +111,8 @@ def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
             message: tuple[str | Claim, ...] = Shift.of(high, last, "falls"), meanwhile
         elif (
             learns
-            and limit.good * one <= value.max() <= limit.coin * one
+            and 0 < value.max() <= (limit.coin if "acc" in signal.tag.lower() else limit.few) * one
             and abs(signal.descent.trend) < _NO_TREND
-            and n >= 2 * limit.min_same
         ):
             message = f"{signal.tag} stays at about ", last, meanwhile
         elif ahead:
@@ -127,9 +127,9 @@ def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
 
 
 def _accuracies(run: Signals, limit: ValidationCollapsesLimits) -> list[Signal]:
-    """The accuracies that are logged, as shares or in percent, with enough points."""
-    found = [signal for signal in run.of("metric") if "acc" in signal.tag.lower()]
-    found = [signal for signal in found if len(signal.finite) >= limit.min_points]
+    """Accuracies, and other metrics that are 1, or 100 %, at best, with enough points."""
+    found = [signal for signal in run.of("metric") if "acc" in signal.tag.lower() or higher_is_better(signal.tag)]
+    found = [signal for signal in found if len(signal.finite) >= 2 * limit.min_same]
     return [one for one in found if one.finite.value.min() >= 0 and one.finite.value.max() <= _PERCENT]
 
 
@@ -178,9 +178,11 @@ def _never_another(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     still: dict[str, Series] = {}
     for signal in [*run.of("validation_loss"), *run.of("metric")] if learns else []:
         value = signal.finite.value
-        first = float(value[0]) if len(value) >= 2 * limit.min_same else 0.0
-        best = (1.0, _PERCENT) if signal.meaning.role == "metric" and higher_is_better(signal.tag) else ()
-        if first and first not in best and (value == first).all():
+        if len(value) < 2 * limit.min_same:
+            continue
+        first = float(value[0])
+        best = (1.0, _PERCENT) if signal.meaning.role == "metric" and higher_is_better(signal.tag) else (0.0,)
+        if first not in best and (value == first).all():
             still[signal.tag] = signal.finite
     if not still:
         return []

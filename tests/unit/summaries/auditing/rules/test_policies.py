@@ -139,3 +139,12 @@ def test_a_policy_that_learns_nothing():
     rare = np.where(np.arange(100) % 20 == 3, 1.0, -0.6)
     assert audited.findings("GL506", rollout__ep_rew_mean=rare)[0].message.endswith("; at best it is 1")
     assert not audited.findings("GL506", rollout__ep_rew_mean=np.where(np.arange(100) > 20, 0.9, -0.6))
+
+
+def test_a_reward_that_is_that_of_chance_when_nothing_is_random_any_more():
+    reward, epsilon = -0.7 + 0.1 * np.sin(np.arange(N)), np.linspace(0.95, 0.05, N)
+    told = audited.finding("GL506", **{"train/reward": reward, "train/eps": epsilon, "update/loss": 0.2 + 0 * reward})
+    assert told.message.endswith(", though train/eps falls from 0.95 to 0.05: it does no better than chance")
+    assert told.severity.name == "WARNING"
+    rises = {"train/reward": reward + np.linspace(0, 1, N), "train/eps": epsilon, "update/loss": 0.2 + 0 * reward}
+    assert audited.finding("GL506", **rises) is None

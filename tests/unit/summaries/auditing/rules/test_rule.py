@@ -95,6 +95,7 @@ THRESHOLDS = {
         "gained": (0.12, "a number from 0 to 1"),
         "slipped": (0.08, "a number from 0 to 1"),
         "coin": (0.6, "a number from 0 to 1"),
+        "few": (0.25, "a number from 0 to 1"),
         "gap": (0.4, "a number from 0 to 1"),
         "still": (0.001, "a number from 0 to 1"),
     },

@@ -58,3 +58,13 @@ def test_a_distance_that_is_negative():
         "wasserstein_distance is below 0 at 17 of 50 points in the second half: the critic takes what is made for"
         " what is real"
     )
+
+
+def test_a_codebook_of_which_one_code_is_in_use():
+    columns = {"recon_error": 0.8 + 0.1 * 0.9**N, "vq_loss": 0.1 * 0.9**N}
+    found = finding("GL312", perplexity=1 + 3 * 0.5**N, **columns)
+    assert found.message == (
+        "perplexity is at most 1.05 at all 40 points in the end: all is one code, and the others are not in use"
+    )
+    assert "GL312" not in codes(perplexity=1 + N, **columns)
+    assert "GL312" not in codes(perplexity=1 + 3 * 0.5**N, loss=0.8 + 0.1 * 0.9**N)  # of a language

@@ -43,7 +43,6 @@ def test_a_validation_that_falls_at_first_falls():
     [
         np.where(N < 25, 0.97, 0.6),  # a third of it
         np.where((N > 20) & (N < 30), 0.1, 0.9),  # it came back
-        np.where(N < 2, 0.002, 0.0),  # it never was good
         0.5 + 0.4 * np.sin(N),
     ],
 )
@@ -83,6 +82,13 @@ def test_an_accuracy_that_slips_away_while_nothing_is_learnt():
 def test_an_accuracy_that_slips_away_while_that_of_the_training_rises():
     found = finding("GL311", loss=1.2 - 0.002 * N, train__acc=0.35 + 0.005 * N, val__acc=0.5 - 0.004 * N)
     assert found.message == "val/acc falls from about 0.496 to about 0.348, while train/acc rises"
+
+
+def test_an_accuracy_that_never_was_good():
+    found = finding("GL311", train__loss=TRAIN, val__accuracy=np.where(N < 2, 0.002, 0.0))
+    assert found.message == "val/accuracy stays at about 0, while train/loss falls"
+    assert finding("GL311", train__loss=TRAIN, Valid__MRR=0.05 + 0.01 * np.sin(N)).message.startswith("Valid/MRR stays")
+    assert "GL311" not in codes(train__loss=TRAIN, val__r2=0.4 + 0.01 * np.sin(N))
 
 
 def test_an_accuracy_of_a_coin():
