@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from linters import generative, others, reinforcement, supervised
+from linters import further, generative, others, reinforcement, supervised, various
 from linters.learning import Log
 from summaries.writing.summary_writer import SummaryWriter
 
@@ -231,6 +231,8 @@ PROGRAMS = {
     ),
 }
 """Name → the program, its healthy settings, and its bugs."""
+
+PROGRAMS |= various.PROGRAMS | further.PROGRAMS
 
 
 def trainings(names=()):
