@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ __all__ = ["RULES"]
 RULES = Ruleset("loss")
 _USUAL = 2, 3, 4, 5, 10, 20, 100, 128, 200, 256, 1000, 10_000, 30_522, 32_000, 50_257, 50_304, 65_536, 128_256, 151_936
 """Numbers of classes, and of tokens, that data sets and tokenizers have."""
+_LOGARITHMS = [math.log(classes) for classes in _USUAL]
 _STRICTER = 5  # times, of an accuracy where only the end suggests the number of classes
 _LOW = 0.5  # an accuracy that may be that of guessing
 _CLASSIFIES = re.compile(r"\b(?:cls|class|classes|classification|classifier|ce|cross ?entropy|xent)\b")
@@ -164,8 +166,10 @@ def _begins(curve: Descent) -> bool:
 
 def _classes(level: float, near: float) -> int:
     """The number of classes that guessing at this loss suggests; 0 if there is none."""
-    nearest = min(_USUAL, key=lambda classes: abs(math.log(classes) - level))
-    return nearest if abs(math.log(nearest) - level) <= near * math.log(nearest) else 0
+    above = bisect(_LOGARITHMS, level)
+    beside = range(max(above - 1, 0), min(above + 1, len(_USUAL)))
+    nearest = min(beside, key=lambda i: abs(_LOGARITHMS[i] - level))
+    return _USUAL[nearest] if abs(_LOGARITHMS[nearest] - level) <= near * _LOGARITHMS[nearest] else 0
 
 
 def _classes_at_the_end(run: Signals, curve: Descent, limit: GuessingLimits) -> int:
