@@ -26,6 +26,7 @@ _VALIDATION = re.compile(rf"\b{VALIDATION}\b")
 _FEW = 5  # points that show a level
 _BLOCKS = 30
 _NO_RATE = 1e-6  # a rate with which a training does not begin, however long it goes on
+_PERCENT = 100.0
 _MOSTLY = 10  # times the median of a rate: what is higher at a few steps says little of the run
 _MANY = 200  # steps: as many steps a training takes to begin
 _SECS_OF_AN_EPOCH = 5.0  # from point to point, at least
@@ -67,6 +68,16 @@ def validations(run: Signals) -> list[Signal]:
     """The losses and metrics that are measured on other data than those of the training."""
     metrics = (signal for signal in run.of("metric") if _VALIDATION.search(words(signal.tag)))
     return [*run.of("validation_loss"), *metrics]
+
+
+def accuracies(run: Signals, fewest: int = 1) -> list[Signal]:
+    """The accuracies that are logged, of so many points or more."""
+    return [one for one in run.of("metric") if "acc" in one.tag.lower() and len(one.finite) >= fewest]
+
+
+def at_best(accuracy: Signal) -> float:
+    """What an accuracy, or another share, is at best: 1, or 100 where it is told in percent."""
+    return _PERCENT if accuracy.finite.value.max() > 1 else 1.0
 
 
 def is_early(run: Signals, series: Series) -> bool:

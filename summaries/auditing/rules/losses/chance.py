@@ -12,7 +12,7 @@ import numpy as np
 from summaries.auditing.claims import Level
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.not_decreasing import loss_not_decreasing
-from summaries.auditing.rules.progress import is_early, rate_in_words, whole_fall
+from summaries.auditing.rules.progress import accuracies, at_best, is_early, rate_in_words, whole_fall
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.loss_names import words
 from summaries.auditing.statistics.course import bend
@@ -132,22 +132,21 @@ def _part(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
 
 def _nothing_moves(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     """Low accuracies that never change, and a loss that stays above that of guessing with such an accuracy."""
-    accuracies = [one for one in run.of("metric") if "acc" in one.tag.lower() and len(one.finite) >= limit.min_sure]
-    series, n = signal.finite, len(signal.finite)
-    if not accuracies or any(abs(one.descent.trend) >= SURE or one.finite.value.min() <= 0 for one in accuracies):
+    rest, series, n = accuracies(run, limit.min_sure), signal.finite, len(signal.finite)
+    if not rest or any(abs(one.descent.trend) >= SURE or one.finite.value.min() <= 0 for one in rest):
         return
-    highest = max(_end(one.finite.value) / (100.0 if one.finite.value.max() > 1 else 1.0) for one in accuracies)
+    highest = max(_end(one.finite.value) / at_best(one) for one in rest)
     late = median(series.value[n // 2 :])
     stands = signal.descent.since(1 / 2).trend > -SURE
     if highest < _LOW and late >= (1 + limit.near) * math.log(1 / highest) and stands:
-        level, accuracy = Level.of("", series, n // 2, n - 1), accuracies[0].finite
-        share = Level.of("", accuracy, 0, len(accuracy) - 1, tags=(accuracies[0].tag,))
+        level, accuracy = Level.of("", series, n // 2, n - 1), rest[0].finite
+        share = Level.of("", accuracy, 0, len(accuracy) - 1, tags=(rest[0].tag,))
         yield Hit(
             (
                 *(f"{signal.tag} is about ", level, " in the second half, and does not fall; "),
-                *(f"{accuracies[0].tag} stays at about ", share, f": nothing is learnt{rate_in_words(run)}"),
+                *(f"{rest[0].tag} stays at about ", share, f": nothing is learnt{rate_in_words(run)}"),
             ),
-            (*signal.tags, accuracies[0].tag),
+            (*signal.tags, rest[0].tag),
             series.step[n // 2 :],
             {"last": level.value, "accuracy": share.value},
         )
@@ -183,10 +182,8 @@ def _classes_at_the_end(run: Signals, curve: Descent, limit: GuessingLimits) -> 
 
 def _at_chance(run: Signals, classes: int, chance: float) -> bool:
     """Whether an accuracy is logged, and all that are end as guesses would."""
-    accuracies = [signal.finite.value for signal in run.of("metric") if "acc" in signal.tag.lower()]
-    ends = [_end(value) for value in accuracies if len(value)]
-    percent = 100.0 if max(ends, default=0.0) > 1 else 1.0
-    return bool(ends) and max(ends) <= (1 + chance) / classes * percent
+    ends = [_end(one.finite.value) / at_best(one) for one in accuracies(run)]
+    return bool(ends) and max(ends) <= (1 + chance) / classes
 
 
 def _end(value: Floats) -> float:

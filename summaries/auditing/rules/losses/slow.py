@@ -10,7 +10,7 @@ import numpy as np
 from summaries.auditing.claims import Level, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.chance import guessing
-from summaries.auditing.rules.progress import highest_rate, is_early, rate_in_words, validations
+from summaries.auditing.rules.progress import accuracies, at_best, highest_rate, is_early, rate_in_words, validations
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.descent import SURE, Descent
 from summaries.robust import changes
@@ -74,23 +74,22 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
 
 def _accuracies_rest(run: Signals, limit: SlowLearningLimits) -> Hits:
     """Accuracies that are low and do not rise, while the loss that is trained falls by little."""
-    loss = run.objective
-    accuracies = [one for one in run.of("metric") if "acc" in one.tag.lower()]
-    if loss is None or not accuracies or min(len(one.finite) for one in (loss, *accuracies)) < limit.sure_points:
+    loss, rest = run.objective, accuracies(run)
+    if loss is None or not rest or min(len(one.finite) for one in (loss, *rest)) < limit.sure_points:
         return
     fell = loss.descent.level[0] - loss.descent.lowest
-    low = all(one.finite.value.max() < limit.low * (100.0 if one.finite.value.max() > 1 else 1.0) for one in accuracies)
+    low = all(one.finite.value.max() < limit.low * at_best(one) for one in rest)
     if fell > limit.little * abs(loss.descent.level[0]) or not low or is_early(run, loss.finite):
         return
-    if all(abs(one.descent.trend) < SURE for one in accuracies):
-        series, n = accuracies[0].finite, len(accuracies[0].finite)
+    if all(abs(one.descent.trend) < SURE for one in rest):
+        series, n = rest[0].finite, len(rest[0].finite)
         first, last = Level.of("", series, 0, n // 3 - 1), Level.of("", series, n - n // 3, n - 1)
         yield Hit(
             (
-                *(f"{accuracies[0].tag} does not rise: about ", first, " in the first third, about ", last),
+                *(f"{rest[0].tag} does not rise: about ", first, " in the first third, about ", last),
                 f" in the last{rate_in_words(run)}",
             ),
-            (accuracies[0].tag, *loss.tags),
+            (rest[0].tag, *loss.tags),
             series.step,
             {"first": first.value, "last": last.value},
         )

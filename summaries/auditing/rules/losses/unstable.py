@@ -11,7 +11,7 @@ from summaries.auditing.claims import Level, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.explanations import explained_by_rate, with_cause
 from summaries.auditing.rules.losses.divergence import loss_diverges
-from summaries.auditing.rules.progress import rate_in_words, validations
+from summaries.auditing.rules.progress import accuracies, at_best, rate_in_words, validations
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.signals.objectives import on_the_axis_of
 from summaries.auditing.statistics.course import largest_rise
@@ -56,9 +56,10 @@ def unstable_training(run: Signals, limit: UnstableTrainingLimits) -> Hits:
             if hit is not None:
                 yield _with_cause(run, hit, signal.finite)
                 return
-    accuracies = [one for one in validations(run) if "acc" in one.tag.lower() and len(one.finite) >= limit.min_points]
-    restless = (_restless(run, one) for one in accuracies if _is_restless(one, limit.accuracy * _best(one), 1.0))
-    hit = next(restless, None) or (_rises(run, loss, limit) if validations(run) else None)
+    others = validations(run)
+    shares = [one for one in accuracies(run, limit.min_points) if one in others]
+    restless = (_restless(run, one) for one in shares if _is_restless(one, limit.accuracy * at_best(one), 1.0))
+    hit = next(restless, None) or (_rises(run, loss, limit) if others else None)
     if hit is not None:
         yield _with_cause(run, hit, loss.finite)
 
@@ -66,11 +67,6 @@ def unstable_training(run: Signals, limit: UnstableTrainingLimits) -> Hits:
 def _with_cause(run: Signals, hit: Hit, series: Series) -> Hit:
     rise = hit.message[0]
     return with_cause(run, hit, series, rise.before.last, rise.after.last) if isinstance(rise, Shift) else hit
-
-
-def _best(accuracy: Signal) -> float:
-    """What an accuracy is at best: 1, or 100 where it is told in percent."""
-    return 100.0 if accuracy.finite.value.max() > 1 else 1.0
 
 
 def _rises(run: Signals, loss: Signal, limit: UnstableTrainingLimits) -> Hit | None:

@@ -9,7 +9,7 @@ import numpy as np
 from summaries.auditing.claims import Claim, Level, Move, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.overfitting import overfitting
-from summaries.auditing.rules.progress import validations, whole_fall
+from summaries.auditing.rules.progress import accuracies, at_best, validations, whole_fall
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.objectives import on_the_axis_of
 from summaries.auditing.signals.roles import higher_is_better
@@ -55,7 +55,8 @@ def validation_collapses(run: Signals, limit: ValidationCollapsesLimits) -> Hits
     """A metric loses half of its best level for good, or validations are exactly the same from some point on."""
     if run.moving_target:
         return
-    for found in (_lost(run, limit) or _unlearnt(run, limit), _stuck(run, limit), _never_better(run, limit)):
+    fallen = _lost(run, limit) or _unlearnt(run, limit) or _far_below(run, limit)
+    for found in (fallen, _stuck(run, limit), _never_better(run, limit)):
         if found:
             hit, *others = found
             tags = [tag for other in others for tag in other.tags]
@@ -86,61 +87,62 @@ def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
 
 
 def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
-    """Accuracies on other data that fall by a trend or, while the training learns, stay low or far below its own."""
+    """Shares such as accuracies that fall by a trend on other data, or stay low while the training learns."""
     hits: list[Hit] = []
     loss = run.objective
     if loss is None or len(loss.finite) < limit.min_points:
         return hits
-    learns = _what_learns(run, limit)
+    learns, on_other_data, of_right_ones = _what_learns(run, limit), validations(run), accuracies(run)
     meanwhile = f", while {learns}" if learns else ""
-    on_other_data = validations(run)
-    own = [one for one in _accuracies(run, limit) if one not in on_other_data]
-    for signal in _accuracies(run, limit):
-        series, one = signal.finite, _whole(signal)
+    for signal in _shares(run, limit):
+        series, low = signal.finite, limit.coin if signal in of_right_ones else limit.few
         value, n = series.value, len(series)
         part = max(n // LEVELS, 1)
         level = Descent(-value).level
         best, jitter = int(np.argmin(level)), signal.descent.jitter
-        high, last = (Level.of(signal.tag, series, low, low + part - 1) for low in (best * n // LEVELS, n - part))
-        slipped = high.value - last.value > max(limit.slipped * high.value, _SIGMAS * jitter)
-        elsewhere = signal in on_other_data
-        ahead = [
-            one_ for one_ in own if elsewhere and _whole(one_) == one and _end(one_) - last.value > limit.gap * one
-        ]
-        if elsewhere and slipped and LEVELS - best > _LAST and Descent(level[best:]).trend > SURE:
+        high, last = (Level.of(signal.tag, series, at, at + part - 1) for at in (best * n // LEVELS, n - part))
+        slipped = signal in on_other_data and high.value - last.value > max(
+            limit.slipped * high.value, _SIGMAS * jitter
+        )
+        if slipped and LEVELS - best > _LAST and Descent(level[best:]).trend > SURE:
             message: tuple[str | Claim, ...] = Shift.of(high, last, "falls"), meanwhile
-        elif (
-            learns
-            and 0 < value.max() <= (limit.coin if "acc" in signal.tag.lower() else limit.few) * one
-            and abs(signal.descent.trend) < _NO_TREND
-        ):
+        elif learns and 0 < value.max() <= low * at_best(signal) and abs(signal.descent.trend) < _NO_TREND:
             message = f"{signal.tag} stays at about ", last, meanwhile
-        elif ahead:
-            theirs = ahead[0].finite
-            late = len(theirs) - max(len(theirs) // LEVELS, 1)
-            end = Level.of("", theirs, late, len(theirs) - 1, tags=(ahead[0].tag,))
-            message = f"{signal.tag} ends at about ", last, f", and {ahead[0].tag} at about ", end
         else:
             continue
         hits.append(Hit(message, (signal.tag,), series.step, {"best": high.value, "end": last.value}))
     return hits
 
 
-def _accuracies(run: Signals, limit: ValidationCollapsesLimits) -> list[Signal]:
+def _far_below(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
+    """Shares on other data that end far below one of the training."""
+    shares, on_other_data = _shares(run, limit), validations(run)
+    of_training = [one for one in shares if one not in on_other_data]
+    hits = []
+    for signal in [one for one in shares if one in on_other_data and run.objective is not None]:
+        best, last = at_best(signal), _last(signal)
+        for other in of_training:
+            end = _last(other)
+            if at_best(other) == best and end.value - last.value > limit.gap * best:
+                told = f"{signal.tag} ends at about ", last, f", and {other.tag} at about ", end
+                evidence = {"end": last.value, "training": end.value}
+                hits.append(Hit(told, (signal.tag,), signal.finite.step, evidence))
+                break
+    return hits
+
+
+def _shares(run: Signals, limit: ValidationCollapsesLimits) -> list[Signal]:
     """Accuracies, and other metrics that are 1, or 100 %, at best, with enough points."""
-    found = [signal for signal in run.of("metric") if "acc" in signal.tag.lower() or higher_is_better(signal.tag)]
-    found = [signal for signal in found if len(signal.finite) >= 2 * limit.min_same]
-    return [one for one in found if one.finite.value.min() >= 0 and one.finite.value.max() <= _PERCENT]
+    known = accuracies(run)
+    shares = [one for one in run.of("metric") if one in known or higher_is_better(one.tag)]
+    shares = [one for one in shares if len(one.finite) >= 2 * limit.min_same]
+    return [one for one in shares if one.finite.value.min() >= 0 and one.finite.value.max() <= _PERCENT]
 
 
-def _whole(accuracy: Signal) -> float:
-    """What an accuracy is at best: 1, or 100 where it is told in percent."""
-    return _PERCENT if accuracy.finite.value.max() > 1 else 1.0
-
-
-def _end(accuracy: Signal) -> float:
-    """The last level of an accuracy."""
-    return median(accuracy.finite.value[-max(len(accuracy.finite) // LEVELS, 1) :])
+def _last(share: Signal) -> Level:
+    """The last level of a share."""
+    n = len(share.finite)
+    return Level.of("", share.finite, n - max(n // LEVELS, 1), n - 1, tags=(share.tag,))
 
 
 def _what_learns(run: Signals, limit: ValidationCollapsesLimits) -> str:
@@ -148,7 +150,7 @@ def _what_learns(run: Signals, limit: ValidationCollapsesLimits) -> str:
     loss, on_other_data = run.objective, validations(run)
     if loss is not None and len(loss.finite) >= limit.min_points and _falls_by(loss.descent, limit.trained):
         return f"{loss.tag} falls"
-    for signal in _accuracies(run, limit):
+    for signal in _shares(run, limit):
         if signal not in on_other_data:
             level = signal.descent.level
             if signal.descent.trend > SURE and level[-1] > (1 + limit.trained) * level[0]:
