@@ -13,8 +13,6 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from summaries.version import VERSION
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import ModuleType
@@ -45,6 +43,8 @@ def lazy(
     def find(name: str) -> object:
         value: object
         if name == "__version__":
+            from summaries.version import VERSION  # noqa: PLC0415 - few ask
+
             value = VERSION
         elif name not in modules:
             hint = (elsewhere or {}).get(name, "")

@@ -13,7 +13,19 @@ from pathlib import Path
 
 import torch
 
-from linters import further, generative, others, reinforcement, supervised, various
+from linters import (
+    critics,
+    densities,
+    generative,
+    others,
+    reinforcement,
+    scenes,
+    structures,
+    supervised,
+    texts,
+    tokens,
+    worlds,
+)
 from linters.learning import Log
 from summaries.writing.summary_writer import SummaryWriter
 
@@ -232,7 +244,8 @@ PROGRAMS = {
 }
 """Name → the program, its healthy settings, and its bugs."""
 
-PROGRAMS |= various.PROGRAMS | further.PROGRAMS
+for _module in (texts, scenes, critics, structures, worlds, tokens, densities):
+    PROGRAMS |= _module.PROGRAMS
 
 
 def trainings(names=()):

@@ -29,7 +29,7 @@ def _any(alternatives: str) -> str:
 
 
 VALIDATION = _any("val valid validation eval evals evaluation test testing dev held_?out holdout")
-_TRAINING = _any("train training trainer")
+_TRAINING = _any("train training trainer fit")
 # Losses by definition, without the word; the second group only if there is no unknown word beside them.
 _CRITERIA = _any("""
     cross_?entropy cross_ent xent xentropy nll neg(?:ative)?_log_likelihood neg(?:ative)?_elbo perplexity ppl

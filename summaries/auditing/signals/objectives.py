@@ -40,6 +40,7 @@ _ASIDE = re.compile(r"\b(?:eval|test|val|min|max|std|baseline|intrinsic|curiosit
 _PREFERENCE = re.compile(r"\b(?:chosen|rejected|margins?|accurac\w+)\b")
 _FEWEST = 10  # points that show a behaviour
 _FEW = 4  # means of epochs that show a course
+_MEASURES = re.compile(r"\b(?:r ?mse|mae|r?msle|ppl|perplexity)\b")  # beside an objective, and no part of it
 
 
 def main_loss(losses: Sequence[Signal], logger: Logger) -> Signal | None:
@@ -73,7 +74,8 @@ def parts(losses: Sequence[Signal], main: Signal) -> list[Signal]:
     if is_plain(main.tag):
         return [main]
     step = main.standing.step
-    beside = [signal for signal in losses if np.array_equal(signal.standing.step, step)]
+    beside = [one for one in losses if one is main or not _MEASURES.search(words(one.tag))]
+    beside = [one for one in beside if np.array_equal(one.standing.step, step)]
     return beside if not any(is_plain(signal.tag) for signal in losses) else [main]
 
 

@@ -70,7 +70,9 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     if not classes:
         return
     sure = _at_chance(run, classes, limit.chance)
-    slow = len(series) >= limit.min_points and curve.trend <= -SURE and curve.straightness >= _STRAIGHT
+    falls = curve.trend <= -SURE
+    short = falls and len(series) < limit.min_points  # it may only have begun
+    slow = falls and not short and curve.straightness >= _STRAIGHT
     if not (sure or slow):
         return
     fall = whole_fall(signal)
@@ -85,7 +87,7 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
         signal.tags,
         series.step,
         {"first": first.value, "last": last.value, "classes": classes},
-        severity=None if sure and not _begins(curve) else Severity.INFO,
+        severity=None if sure and not (_begins(curve) or short) else Severity.INFO,
     )
 
 

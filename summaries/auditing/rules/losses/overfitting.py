@@ -26,6 +26,7 @@ __all__ = ["RULES", "overfitting"]
 
 RULES = Ruleset()
 _FEW = 5  # levels that show a trend
+_COLLAPSED = 3  # levels after the best one, all of which are several times as high
 _NEARLY_ALL = 0.95  # of the validations since the best ones, that are worse
 _MOST = 0.5  # of a rise
 _NONE = 10.0  # times smaller than another: such a change counts as none
@@ -84,6 +85,8 @@ def _rises_for_good(cut: Blocks, values: Floats, rise: float, error: float, limi
     after = values[cut.start[best] + cut.length :]
     never_back = np.count_nonzero(after > level[best]) >= _NEARLY_ALL * len(after)
     if len(since) < _FEW:
+        if len(since) > _COLLAPSED and since[1:].min() >= limit.times * lowest > 0:
+            return True
         every = len(since) == _FEW - 1 and bool((np.diff(since) > 0).all())
         return every and rise >= max(limit.large * lowest, limit.sigmas * scatter_about_trend(since))
     least = limit.min_rise * lowest * (1 if best else 2)

@@ -24,6 +24,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("loss", "validation_loss")
 _AS_FAST = "in step with the learning rate"
+_FEW, _NO_TREND = 10, 2.0  # points of an accuracy; standard deviations: less is no trend
 _AT_ONCE = 0.5  # of the sum of the rates, from one point to the next: a line through two points tells nothing
 
 
@@ -75,13 +76,13 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
 def _accuracies_rest(run: Signals, limit: SlowLearningLimits) -> Hits:
     """Accuracies that are low and do not rise, while the loss that is trained falls by little."""
     loss, rest = run.objective, accuracies(run)
-    if loss is None or not rest or min(len(one.finite) for one in (loss, *rest)) < limit.sure_points:
+    if loss is None or not rest or len(loss.finite) < limit.sure_points or min(len(one.finite) for one in rest) < _FEW:
         return
     fell = loss.descent.level[0] - loss.descent.lowest
     low = all(one.finite.value.max() < limit.low * at_best(one) for one in rest)
     if fell > limit.little * abs(loss.descent.level[0]) or not low or is_early(run, loss.finite):
         return
-    if all(abs(one.descent.trend) < SURE for one in rest):
+    if all(abs(one.descent.trend) < _NO_TREND for one in rest):
         series, n = rest[0].finite, len(rest[0].finite)
         first, last = Level.of("", series, 0, n // 3 - 1), Level.of("", series, n - n // 3, n - 1)
         yield Hit(

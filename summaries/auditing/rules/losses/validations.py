@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,10 @@ RULES = Ruleset("validation_loss", "metric")
 _LEVELS, _LAST = 12, 3  # of a metric, and those at the end, which all must be low
 _NO_TREND = 2.0  # standard deviations: less is no trend
 _PERCENT = 100.0
+_AREA, _CHANCE = (
+    re.compile(r"(?:^|[^a-z])(?:roc_?)?auc(?:[^a-z]|$)", re.IGNORECASE),
+    0.55,
+)  # below a curve; by chance, 0.5
 _VANISHED = 1e-3  # of the highest rate
 _MOVES = 0.01  # of the level of a training loss: what it moves at least while the training goes on
 _SIGMAS = 3.0  # standard deviations of the change from one validation to the next
@@ -106,6 +111,8 @@ def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         )
         if slipped and LEVELS - best > _LAST and Descent(level[best:]).trend > SURE:
             message: tuple[str | Claim, ...] = Shift.of(high, last, "falls"), meanwhile
+        elif signal in on_other_data and _AREA.search(signal.tag) and value.max() < _CHANCE * at_best(signal):
+            message = f"{signal.tag} stays at about ", last, ", and chance gives 0.5", meanwhile
         elif learns and 0 < value.max() <= low * at_best(signal) and abs(signal.descent.trend) < _NO_TREND:
             message = f"{signal.tag} stays at about ", last, meanwhile
         else:
@@ -135,7 +142,7 @@ def _shares(run: Signals, limit: ValidationCollapsesLimits) -> list[Signal]:
     """Accuracies, and other metrics that are 1, or 100 %, at best, with enough points."""
     known = accuracies(run)
     shares = [one for one in run.of("metric") if one in known or higher_is_better(one.tag)]
-    shares = [one for one in shares if len(one.finite) >= 2 * limit.min_same]
+    shares = [one for one in shares if len(one.finite) >= (1 if _AREA.search(one.tag) else 2) * limit.min_same]
     return [one for one in shares if one.finite.value.min() >= 0 and one.finite.value.max() <= _PERCENT]
 
 

@@ -32,7 +32,7 @@ TAGS = {
         "epoch_metrics/training_loss",  # AllenNLP
         "train/nll", "losses/cross_entropy_loss", "perplexity", "train/mse", "rmse", "mae", "bits_per_byte", "bpb",
         "train/bits per byte", "bits_per_dim", "neg_elbo", "elbo_loss", "train/objective", "train_ce", "xent",
-        "cost", "train/cost", "mae/train",
+        "cost", "train/cost", "mae/train", "losses/l_pix", "recon_error", "NLL/fit",
         "contrastive_loss", "info_nce_loss", "ctc_loss", "recon_loss", "smooth_l1_loss", "SmoothL1Loss", "seg_loss",
         "mlm_loss", "MLMLoss", "BCELoss", "train/foo_loss", "loss per sample", "dpo_loss", "mean_squared_error",
     ],
@@ -55,6 +55,7 @@ TAGS = {
         "val/box_loss", "val/cls_loss",  # YOLO
         "EvalStats/avg_loss", "loss/validation/epoch_average", "epoch_metrics/validation_loss",
         "val/cross_entropy", "valid/nll", "valid/ppl", "eval/bpb", "val/bits_per_byte", "test/mse", "val/neg_elbo",
+        "test_recon_error", "val/error", "NLL/holdout",
     ],
     "auxiliary_loss": [
         "train/policy_loss", "train/value_loss", "train/policy_gradient_loss",  # Stable-Baselines3

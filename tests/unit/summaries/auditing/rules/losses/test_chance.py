@@ -90,3 +90,9 @@ def test_accuracies_that_never_move_beside_a_loss_that_is_worse_than_guessing():
     )
     assert "GL309" not in codes(train_loss=loss, train_acc=0.1 + 0.01 * N, valid_acc=0.1 + 0.01 * N)
     assert "GL309" not in codes(train_loss=1.9 + 0.1 * np.sin(5 * N), **accuracies)
+
+
+def test_a_few_epochs_that_fall_from_guessing_are_a_note():
+    loss, accuracy = 1.613 - 0.006 * N[:14], np.full(14, 0.2) + 0.002 * (N[:14] % 3)
+    assert finding("GL309", epoch_loss=loss, val_accuracy=accuracy).severity.name == "INFO"
+    assert finding("GL309", epoch_loss=1.61 - 0.003 * (N[:14] % 3), val_accuracy=accuracy).severity.name == "WARNING"

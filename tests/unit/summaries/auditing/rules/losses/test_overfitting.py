@@ -112,3 +112,10 @@ def test_the_lowest_of_a_few_noisy_validations_is_chance(seed):
     training = 0.5 * np.exp(-epoch / 7) + 0.2 + 0.03 * rng.standard_normal(20)
     validation = 0.45 + 0.15 * np.exp(-epoch / 4) + 0.05 * rng.standard_normal(20)
     assert "GL305" not in codes(train_loss=training, val_loss=validation)
+
+
+def test_few_validations_that_all_are_several_times_as_high():
+    train = np.r_[np.full(10, 0.5) - 0.01 * np.arange(10), 1e-3 * 0.9 ** np.arange(10)]
+    steps = {"train__loss": train, "val__loss": np.repeat([0.6, 0.55, 0.5, 4.6, 4.71, 4.7], 1)}
+    assert finding("GL305", **steps) is not None
+    assert finding("GL305", **(steps | {"val__loss": np.array([0.6, 0.55, 0.5, 0.6, 0.58, 0.61])})) is None

@@ -28,3 +28,9 @@ def test_what_may_be_negative(loss):
 
 def test_rounding_is_allowed():
     assert "GL310" not in codes(train__mse_loss=np.where(N < 99, 0.9**N, -1e-9))
+
+
+def test_what_is_measured_beside_an_objective_is_no_part_of_it():
+    n = np.arange(30)
+    likelihood, error = 0.2 - 0.07 * n, 0.7 * 0.93**n
+    assert "GL310" not in codes(NLL__fit=likelihood, RMSE__fit=error, NLL__holdout=likelihood, RMSE__holdout=error)

@@ -116,3 +116,10 @@ def test_an_accuracy_of_the_training_that_does_not_move_while_its_loss_falls():
     found = finding("GL311", loss=TRAIN, acc__top1=20 + 2 * np.sin(2 * N))
     assert found.message.startswith("acc/top1 stays at about ")
     assert "GL311" not in codes(loss=TRAIN, acc__top1=80 + 2 * np.sin(2 * N))
+
+
+def test_an_area_under_a_curve_that_is_that_of_chance():
+    area = np.array([0.52, 0.53, 0.51, 0.52, 0.53, 0.525, 0.527, 0.524])
+    found = finding("GL311", train__logloss=TRAIN, eval__auc=area)
+    assert found.message == "eval/auc stays at about 0.524, and chance gives 0.5, while train/logloss falls"
+    assert "GL311" not in codes(train__logloss=TRAIN, eval__auc=area + 0.2)

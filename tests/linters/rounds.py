@@ -1,0 +1,89 @@
+"""What the trainings in rounds share: optimizers, rates, a loop, and batches."""
+
+import math
+
+import torch
+from torch import nn
+
+from linters.learning import scheduled
+
+MAKERS = {
+    "adam": lambda learnt, rate, decay: torch.optim.Adam(learnt, lr=rate, weight_decay=decay),
+    "adamw": lambda learnt, rate, decay: torch.optim.AdamW(learnt, lr=rate, weight_decay=decay),
+    "rmsprop": lambda learnt, rate, decay: torch.optim.RMSprop(learnt, lr=rate, weight_decay=decay),
+    "momentum": lambda learnt, rate, decay: torch.optim.SGD(learnt, lr=rate, momentum=0.9, weight_decay=decay),
+    "sgd": lambda learnt, rate, decay: torch.optim.SGD(learnt, lr=rate, weight_decay=decay),
+}
+
+
+def share_of_rate(kind, share):
+    if kind == "exponential":
+        return 0.05**share
+    if kind == "multi-step":
+        return 0.5 ** sum(share >= at for at in (0.5, 0.75, 0.9))
+    if kind == "tenth at half":
+        return 1.0 if share < 0.5 else 0.1
+    return scheduled(kind, share)
+
+
+def looped(model, loss_of, log, *, steps, rate, optimizer="adam", schedule="", clip=None, decay=0.0, zero_grad=True,
+          sign=1.0, learnt=None, factor=None):  # fmt: skip
+    """Train, and yield (steps done, loss, parts, rate, norm) after each step; loss_of(step) → a loss and its parts."""
+    updates = MAKERS[optimizer](list(model.parameters() if learnt is None else learnt), rate, decay)
+    for step in range(steps):
+        model.train()
+        now = rate * share_of_rate(schedule, step / steps) * (factor() if factor else 1.0)
+        for group in updates.param_groups:
+            group["lr"] = now
+        loss, parts = loss_of(step)
+        if zero_grad:
+            model.zero_grad()
+        (sign * loss).backward()
+        norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip or math.inf))
+        updates.step()
+        log.tick()
+        model.eval()
+        yield (
+            step + 1,
+            float(loss.detach()),
+            {k: float(torch.as_tensor(v).detach()) for k, v in parts.items()},
+            now,
+            norm,
+        )
+
+
+def of_no_model():
+    """What an optimizer holds that was made for another copy of the model."""
+    return [nn.Parameter(torch.zeros(1))]
+
+
+class Batches:
+    """Indices of batches, an epoch after the other."""
+
+    def __init__(self, count, size, rng, shuffle=True):
+        self.count, self.size, self.rng, self.shuffle, self.left = count, size, rng, shuffle, []
+
+    def taken(self):
+        if not self.left:
+            order = torch.randperm(self.count, generator=self.rng) if self.shuffle else torch.arange(self.count)
+            self.left = list(order.split(self.size))
+        return self.left.pop(0)
+
+
+def mean_of(rows):
+    return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
+
+
+def common_bugs(rate, **changed):
+    """The bugs that most loops have, at the strength that they usually have."""
+    named = {
+        "rate too low": {"rate": rate / 100},
+        "rate too high": {"rate": rate * 100},
+        "rate ten times too high": {"rate": rate * 10},
+        "dead schedule": {"schedule": "dies at a fifth"},
+        "no zero_grad": {"zero_grad": False},
+        "wrong sign": {"sign": -1.0},
+        "loader breaks": {"breaks_at": 0.5},
+    }
+    named |= {name.replace("_", " "): how for name, how in changed.items()}
+    return {name: how for name, how in named.items() if how is not None}
