@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,13 +113,19 @@ def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         if slipped and LEVELS - best > _LAST and Descent(level[best:]).trend > SURE:
             message: tuple[str | Claim, ...] = Shift.of(high, last, "falls"), meanwhile
         elif signal in on_other_data and _AREA.search(signal.tag) and value.max() < _CHANCE * at_best(signal):
-            message = f"{signal.tag} stays at about ", last, ", and chance gives 0.5", meanwhile
+            message = f"{signal.tag} is ", _never_above(series), ", and chance gives 0.5", meanwhile
         elif learns and 0 < value.max() <= low * at_best(signal) and abs(signal.descent.trend) < _NO_TREND:
-            message = f"{signal.tag} stays at about ", last, meanwhile
+            message = f"{signal.tag} is ", _never_above(series), meanwhile
         else:
             continue
         hits.append(Hit(message, (signal.tag,), series.step, {"best": high.value, "end": last.value}))
     return hits
+
+
+def _never_above(series: Series) -> Share:
+    """The claim that no point is above the highest one."""
+    highest = float(series.value.max())
+    return Share.since("", series, 0, "at most", highest).said(f"never above {highest:.6g}")
 
 
 def _far_below(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
@@ -176,8 +183,9 @@ def _stuck(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     for signal in [] if _rate_is_dead(run) else run.of("validation_loss"):
         series = signal.finite
         hit = _same(signal, series, limit) or _still(signal, series, limit)
-        if hit is not None and hit.steps is not None and _trains(run, int(hit.steps[0])):
-            hits.append(hit)
+        varies = _what_varies(run, int(hit.steps[0])) if hit is not None and hit.steps is not None else ""
+        if hit is not None and varies:
+            hits.append(replace(hit, message=(*hit.message, f", while {varies} still varies")))
     return hits or _never_another(run, limit)
 
 
@@ -236,7 +244,7 @@ def _same(signal: Signal, series: Series, limit: ValidationCollapsesLimits) -> H
         return None
     all_ = Share.since("", series, first, "exactly", float(series.value[-1]))
     words_ = f"exactly {series.value[-1]:.6g} at its last {same} of {len(series)} points"
-    message = f"{signal.tag} is ", all_.said(words_), ", while the training loss goes on"
+    message = f"{signal.tag} is ", all_.said(words_)
     return Hit(message, (signal.tag,), series.step[first:], {"value": series.value[-1], "points": same})
 
 
@@ -252,10 +260,7 @@ def _still(signal: Signal, series: Series, limit: ValidationCollapsesLimits) -> 
         return None
     low, last = (Level.of("", series, at, at) for at in (first, n - 1))
     return Hit(
-        (
-            *(f"{signal.tag} hardly moves in its last {n - first} of {n} points: ", low, " and then ", last),
-            ", while the training loss goes on: each validation finds a model that is as good as the same",
-        ),
+        (f"{signal.tag} hardly moves in its last {n - first} of {n} points: ", low, " and then ", last),
         (signal.tag,),
         series.step[first:],
         {"value": value[-1], "points": n - first},
@@ -273,7 +278,10 @@ def _last_change(signal: Signal) -> int:
     return after_last(np.diff(signal.finite.value) != 0)
 
 
-def _trains(run: Signals, step: int) -> bool:
-    """Whether a training loss has several values from a step on, and they differ visibly: it has not settled, too."""
-    rests = (signal.finite.value[signal.finite.step > step] for signal in run.of("loss"))
-    return any(len(np.unique(rest)) > 2 and np.ptp(rest) > _MOVES * abs(median(rest)) for rest in rests)  # noqa: PLR2004 - and a last one
+def _what_varies(run: Signals, step: int) -> str:
+    """The tag of a training loss that has several values from a step on, which differ visibly; "" if all settled."""
+    for signal in run.of("loss"):
+        rest = signal.finite.value[signal.finite.step > step]
+        if len(np.unique(rest)) > 2 and np.ptp(rest) > _MOVES * abs(median(rest)):  # noqa: PLR2004 - and a last one
+            return signal.tag
+    return ""
