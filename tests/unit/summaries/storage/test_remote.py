@@ -30,7 +30,7 @@ from summaries.writing.process_hooks import close_at_last
 
 @pytest.fixture
 def store(monkeypatch):
-    """The memory file system, emptied, with a list of the objects that were put there: the path and the size of each."""
+    """The memory file system, emptied, with a list of the paths and sizes of the objects that were put there."""
     system = fsspec.filesystem("memory")
     system.store.clear()
     put = type(system).pipe_file
