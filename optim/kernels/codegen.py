@@ -168,10 +168,11 @@ class _Update:
             added = self._added(sums)
             updated = ["begin, stop = start, end", *self._loops([*of_vector, *added[0]], [*of_last, *added[1]])]
         else:
-            measured = self._after(sums[:4], **{"x0": "a0", self._new[1]: "a1", "moved": "moves"})
+            no_slots = [one for one in sums if one.column < SLOTS]
+            measured = self._after(no_slots, **{"x0": "a0", self._new[1]: "a1", "moved": "moves"})
             for k in self._arrays[2:]:
-                first = 4 + SLOT_WIDTH * (k - 2)
-                measured += self._after(sums[first : first + SLOT_WIDTH], **{self._new[k]: f"a{k}"})
+                columns = range(*slot_columns(k - 2).indices(self._width))
+                measured += self._after([one for one in sums if one.column in columns], **{self._new[k]: f"a{k}"})
             updated = [
                 f"for begin in range(start, end, {_PIECE}):",
                 f"    stop = min(begin + {_PIECE}, end)",
