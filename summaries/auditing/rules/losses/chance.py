@@ -50,12 +50,13 @@ class GuessingLimits(Limits):
 def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     """The loss hardly falls from where guessing among the classes starts, or ends there, with an accuracy to match."""
     signal = run.objective
-    if signal is None or len(signal.finite) < limit.min_sure or is_early(run, signal.finite):
+    if signal is None or len(signal.finite) < limit.min_sure:
         return
     for find in (_hardly_falls, _guesses_elsewhere, _part, _nothing_moves):
         hit = next(find(run, signal, limit), None)
         if hit is not None:
-            yield hit
+            if not is_early(run, signal.finite):
+                yield hit
             return
 
 

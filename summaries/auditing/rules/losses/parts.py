@@ -71,12 +71,12 @@ def collapsed_part(run: Signals, limit: CollapsedPartLimits) -> Hits:
 
 def _unused_codes(run: Signals, limit: CollapsedPartLimits) -> Hits:
     """The perplexity of a codebook, the number of codes in use, that ends at one."""
-    if not any(_CODEBOOK.search(words(tag)) for tag in run.all):
+    if not any(map(_is_of_a_codebook, run.all)):
         return
-    for signal in run.judged:
+    for signal in [one for one in run.judged if "perplexity" in words(one.tag)]:
         series, n = signal.finite, len(signal.finite)
         first = n - int(limit.share * n)
-        if "perplexity" in words(signal.tag) and n >= limit.min_points and series.value[first:].max() <= _ONE_CODE:
+        if n >= limit.min_points and series.value[first:].max() <= _ONE_CODE:
             share = Share.since("", series, first, "at most", _ONE_CODE)
             told = f"{signal.tag} is ", share, " in the end: all is one code, and the others are not in use"
             yield Hit(told, (signal.tag,), series.step[first:], {"late": median(series.value[first:])})
@@ -85,9 +85,9 @@ def _unused_codes(run: Signals, limit: CollapsedPartLimits) -> Hits:
 
 def _distances(run: Signals, limit: CollapsedPartLimits) -> Hits:
     """Estimates of the Wasserstein distance that are negative, or stay where they were highest."""
-    for signal in run.judged:
+    for signal in [one for one in run.judged if _is_distance(one.tag)]:
         series, n = signal.finite, len(signal.finite)
-        if n < limit.min_points or not _DISTANCE.search(words(signal.tag)):
+        if n < limit.min_points:
             continue
         late, level = series.value[n // 2 :], signal.descent.level
         first, last = Level.of(signal.tag, series, 0, 0), Level.of(signal.tag, series, n // 2, n - 1)
@@ -102,6 +102,16 @@ def _distances(run: Signals, limit: CollapsedPartLimits) -> Hits:
         else:
             continue
         yield Hit(told, (signal.tag,), series.step, {"first": first.value, "late": last.value})
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_distance(tag: str) -> bool:
+    return _DISTANCE.search(words(tag)) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_of_a_codebook(tag: str) -> bool:
+    return _CODEBOOK.search(words(tag)) is not None
 
 
 @lru_cache(maxsize=1 << 14)
