@@ -99,7 +99,6 @@ def _nested(lines: Iterable[str]) -> list[str]:
 
 
 _NOTHING = "real(0.0)"
-_FROM = {"moves": " - start"}  # a block's moves lie at its own indices
 
 
 class _Sum(NamedTuple):
@@ -168,11 +167,11 @@ class _Update:
             added = self._added(sums)
             updated = ["begin, stop = start, end", *self._loops([*of_vector, *added[0]], [*of_last, *added[1]])]
         else:
-            no_slots = [one for one in sums if one.column < SLOTS]
-            measured = self._after(no_slots, **{"x0": "a0", self._new[1]: "a1", "moved": "moves"})
+            of_three = "squares0, squares1, squares_moved, nonzero"
+            measured = [f"{of_three} = add_moved(({of_three}), a0, a1, moves, start, begin, stop)"]
             for k in self._arrays[2:]:
-                columns = range(*slot_columns(k - 2).indices(self._width))
-                measured += self._after([one for one in sums if one.column in columns], **{self._new[k]: f"a{k}"})
+                of_slot = f"squares{k}, sum{k}, most{k}"
+                measured += [f"{of_slot} = add_slot(({of_slot}), a{k}, begin, stop)"]
             updated = [
                 f"for begin in range(start, end, {_PIECE}):",
                 f"    stop = min(begin + {_PIECE}, end)",
@@ -207,18 +206,6 @@ class _Update:
         others = [f"{one.name} = {one.added}" for one in sums if one.empty == _NOTHING]
         masked = [f"{x} = leading({x}, stop - whole)" for x in dict.fromkeys(one.of for one in sums)]
         return [*most, *others], [*most, *masked, *others]
-
-    def _after(self, sums: Sequence[_Sum], **pointers: str) -> list[str]:
-        """Add the elements from `begin` to `stop` of a few arrays, by the names of their vectors, to sums."""
-        of_vector, of_last = self._added(sums)
-        return [
-            "for i in range(begin, whole, LANES):",
-            *(f"    {x} = load({p}, i{_FROM.get(p, '')})" for x, p in pointers.items()),
-            *_nested(of_vector),
-            "if whole < stop:",
-            *(f"    {x} = load_first({p}, whole{_FROM.get(p, '')}, stop - whole)" for x, p in pointers.items()),
-            *_nested(of_last),
-        ]
 
     def _checked(self) -> list[str]:
         """Look again at sums that are out of bounds: in a loop, so that each function is inlined once."""

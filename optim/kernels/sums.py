@@ -29,6 +29,9 @@ def sums(dtype: str, lanes: int) -> dict[str, Any]:
     squares fills SQUARES; gradient SQUARES, ZEROS and NONFINITE; extent SQUARES, SUM and LARGEST, after which zeros may
     fill the rest. Where SQUARES is out of bounds, they look again: check_squares, check_gradient and check_extent do
     only that, for a block whose sums are there.
+
+    add_moved and add_slot return a rule's sums with the elements of a piece: of gradients, weights and moves, which
+    begin at `start`, together, so that no sum waits for itself; and of a slot, as extent has them.
     """
     least, most = BOUNDS[dtype]
     v = intrinsics(dtype, lanes)
@@ -147,7 +150,31 @@ def sums(dtype: str, lanes: int) -> dict[str, Any]:
         put(out, at + LARGEST, largest(highest))
         check_extent(p, first, last, out, at)
 
-    measuring = (zeros, squares, gradient, extent, check_squares, check_gradient, check_extent)
+    @compiled
+    def add_move(state, gradient, weight, move):
+        of_gradient, of_weights, of_moves, nonzero = state
+        of_weights, of_moves = add(multiply(weight, weight), of_weights), add(multiply(move, move), of_moves)
+        return add(multiply(gradient, gradient), of_gradient), of_weights, of_moves, count_nonzero(gradient, nonzero)
+
+    @compiled
+    def add_moved(state, gradients, weights, moves, start, first, last):
+        apart()
+        whole = last - (last - first) % LANES
+        for i in range(first, whole, LANES):
+            state = add_move(state, load(gradients, i), load(weights, i), load(moves, i - start))
+        if whole < last:
+            n = last - whole
+            gradient, weight = load_first(gradients, whole, n), load_first(weights, whole, n)
+            move = load_first(moves, whole - start, n)
+            state = add_move(state, leading(gradient, n), leading(weight, n), leading(move, n))
+        return state
+
+    @compiled
+    def add_slot(state, p, first, last):
+        apart()
+        return over(add_extent, state, p, first, last)
+
+    measuring = (zeros, squares, gradient, extent, check_squares, check_gradient, check_extent, add_moved, add_slot)
     return {each.__name__: each for each in measuring}
 
 
