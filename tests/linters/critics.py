@@ -7,8 +7,8 @@ from sklearn import datasets
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from linters.learning import split
-from linters.loops import Means, batches_of, common_bugs, of_no_model, train_by_steps
+from linters.learning import of_no_model, split
+from linters.loops import Means, batches_of, common_bugs, train_by_steps
 
 
 def _gap(real, fake):

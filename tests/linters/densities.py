@@ -7,7 +7,8 @@ from sklearn import datasets
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from linters.descents import averages_of, descended, drawn, of_no_other, reordered, usual_bugs
+from linters.descents import descended, drawn
+from linters.learning import mean_of, of_no_model, shuffled, usual_bugs
 
 
 def uncertain(log, seed, epochs=28, batch=96, examples=None, width=32, noisy_labels=False, shuffle=True, units=1.0,
@@ -21,7 +22,7 @@ def uncertain(log, seed, epochs=28, batch=96, examples=None, width=32, noisy_lab
     x = 2 * x - 1
     tx, ty, x, y = x[:600], y[:600], x[600:][:examples], y[600:][:examples]
     if noisy_labels:
-        y = reordered(rng, y)
+        y = shuffled(rng, y)
     if not shuffle:
         order = y.argsort()
         x, y = x[order], y[order]
@@ -52,7 +53,7 @@ def uncertain(log, seed, epochs=28, batch=96, examples=None, width=32, noisy_lab
     for step, loss, parts, _, _ in descended(model, batches, loss_of, log, steps=steps, learnt=learnt, **how):
         rows.append({"nll": loss} | parts)
         if step % each == 0:
-            epoch, seen = step // each, averages_of(rows)
+            epoch, seen = step // each, mean_of(rows)
             rows = []
             moved = columns_moved is not None and epoch >= columns_moved
             held, mean, deviation = likelihood(tx.roll(1, 1) if moved else tx, ty)
@@ -82,7 +83,7 @@ def pixels(log, seed, epochs=12, batch=64, examples=None, width=16, sees=0, scal
     """Digits in black and white by a PixelCNN: bits of each pixel, every ten steps and of an evaluation."""
     rng = torch.Generator().manual_seed(seed)
     images = torch.tensor(datasets.load_digits().images, dtype=torch.float32)[:, None]
-    images = reordered(rng, (images > 7).float())
+    images = shuffled(rng, (images > 7).float())
     test, train = images[:400], images[400:][:examples]
     model = nn.Sequential(
         _Causal(1, width, 5, sees), nn.ReLU(), _Causal(width, width, 3, 1), nn.ReLU(),
@@ -106,7 +107,7 @@ def pixels(log, seed, epochs=12, batch=64, examples=None, width=16, sees=0, scal
         return total / 64
 
     how = {"rate": 0.01, "schedule": "exponential"} | how
-    learnt = {"": None, "nothing": of_no_other(), "last": list(model[-1].parameters())}[learns]
+    learnt = {"": None, "nothing": of_no_model(), "last": list(model[-1].parameters())}[learns]
     batches = drawn((train,), batch, rng, steps=steps, breaks_at=breaks_at, broken=lambda x: (torch.zeros_like(x),))
     for step, loss, _, rate, norm in descended(model, batches, loss_of, log, steps=steps, learnt=learnt, **how):
         if step % 10 == 0:
@@ -165,7 +166,7 @@ def rooms(log, seed, updates=300, rate=3e-3, bonus=0.01, gamma=0.95, trace=0.9, 
         "body": nn.Sequential(nn.Linear(36, width), nn.ReLU()), "actor": nn.Linear(width, 4),
         "critic": nn.Linear(width, 1),
     })  # fmt: skip
-    optimizer = torch.optim.Adam(of_no_other() if frozen else model.parameters(), rate)
+    optimizer = torch.optim.Adam(of_no_model() if frozen else model.parameters(), rate)
 
     def thought(seen):
         seen = model["body"](seen)
@@ -246,6 +247,7 @@ PROGRAMS = {
             no_scaling={"scale": 255.0},
             test_images_inverted={"inverted": True},
             only_the_last_layer={"learns": "last"},
+            wrong_parameters={"learns": "nothing"},
             wrong_sign=None,
             dead_schedule=None,
         ),

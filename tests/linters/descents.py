@@ -39,32 +39,3 @@ def drawn(columns, size, rng, *, steps, shuffle=True, breaks_at=None, broken=Non
             batch = [column[at] for column in columns]
             yield broken(*batch) if breaks_at is not None and step >= breaks_at * steps else batch
             step += 1
-
-
-def of_no_other():
-    """Parameters of something that is not the model."""
-    return [nn.Parameter(torch.zeros(3))]
-
-
-def reordered(rng, column):
-    return column[torch.randperm(len(column), generator=rng)]
-
-
-def averages_of(rows):
-    return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
-
-
-def usual_bugs(rate, **changed):
-    """The bugs of most loops, at the strength of a real mistake; None leaves one out."""
-    named = {
-        "rate too low": {"rate": rate / 100},
-        "rate too high": {"rate": rate * 100},
-        "rate ten times too high": {"rate": rate * 10},
-        "dead schedule": {"schedule": "dies at a fifth"},
-        "no zero_grad": {"zero_grad": False},
-        "wrong sign": {"sign": -1.0},
-        "loader breaks": {"breaks_at": 0.5},
-        "wrong parameters": {"learns": "nothing"},
-    }
-    named |= {name.replace("_", " ").replace("zero grad", "zero_grad"): how for name, how in changed.items()}
-    return {name: how for name, how in named.items() if how is not None}

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from linters.learning import sorted_by, split
-from linters.loops import Means, batches_of, common_bugs, of_no_model, shuffled, train_by_steps
+from linters.learning import of_no_model, shuffled, sorted_by, split
+from linters.loops import Means, batches_of, common_bugs, train_by_steps
 
 
 class _Letters(nn.Module):

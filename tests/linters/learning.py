@@ -135,3 +135,33 @@ def sorted_by(target, *columns):
     """The columns in the order of the target, as a data set lies on the disk."""
     order = torch.argsort(target, stable=True)
     return [column[order] for column in columns]
+
+
+def of_no_model():
+    """What an optimizer learns that was given the parameters of another model."""
+    return [nn.Parameter(torch.zeros(1))]
+
+
+def shuffled(rng, column):
+    """The rows of a column in another order, apart from those of others."""
+    return column[torch.randperm(len(column), generator=rng)]
+
+
+def mean_of(rows):
+    """The mean of each name's values."""
+    return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
+
+
+def usual_bugs(rate, **changed):
+    """The bugs that most loops have, at the strength of a real mistake; None leaves one out."""
+    named = {
+        "rate too low": {"rate": rate / 100},
+        "rate too high": {"rate": rate * 100},
+        "rate ten times too high": {"rate": rate * 10},
+        "dead schedule": {"schedule": "dies at a fifth"},
+        "no zero_grad": {"zero_grad": False},
+        "wrong sign": {"sign": -1.0},
+        "loader breaks": {"breaks_at": 0.5},
+    }
+    named |= {name.replace("_", " ").replace("zero grad", "zero_grad"): how for name, how in changed.items()}
+    return {name: how for name, how in named.items() if how is not None}

@@ -6,7 +6,7 @@ import math
 import torch
 from torch import nn
 
-from linters.learning import OPTIMIZERS, scheduled
+from linters.learning import OPTIMIZERS, mean_of, scheduled, usual_bugs
 
 
 def batches_of(columns, size, seed, *, steps, shuffle=True, breaks_at=None, fails=None,
@@ -62,15 +62,6 @@ def train_by_steps(model, loader, loss_of, log, *, steps, rate, on_step, optimiz
     return model.eval()
 
 
-def of_no_model():
-    """What an optimizer learns that was given the parameters of another model."""
-    return [nn.Parameter(torch.zeros(1))]
-
-
-def shuffled(rng, column):
-    return column[torch.randperm(len(column), generator=rng)]
-
-
 class Means:
     """Means since the last call of `taken`."""
 
@@ -81,22 +72,11 @@ class Means:
         self.rows.append(values)
 
     def taken(self):
-        means = {name: sum(row[name] for row in self.rows) / len(self.rows) for name in self.rows[0]}
+        means = mean_of(self.rows)
         self.rows = []
         return means
 
 
 def common_bugs(rate, **changed):
-    """The bugs that most loops have, at the strength that they usually have."""
-    named = {
-        "rate too low": {"rate": rate / 100},
-        "rate too high": {"rate": rate * 100},
-        "rate ten times too high": {"rate": rate * 10},
-        "dead schedule": {"schedule": "dies at a fifth"},
-        "rate halved each batch": {"schedule": "dies"},
-        "no zero_grad": {"zero_grad": False},
-        "wrong sign": {"sign": -1.0},
-        "loader breaks": {"breaks_at": 0.5},
-    }
-    named |= {name.replace("_", " "): how for name, how in changed.items()}
-    return {name: how for name, how in named.items() if how is not None}
+    """The usual ones, and a rate that is stepped at every batch."""
+    return usual_bugs(rate, **({"rate_halved_each_batch": {"schedule": "dies"}} | changed))

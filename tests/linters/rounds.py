@@ -52,11 +52,6 @@ def looped(model, loss_of, log, *, steps, rate, optimizer="adam", schedule="", c
         )
 
 
-def of_no_model():
-    """What an optimizer holds that was made for another copy of the model."""
-    return [nn.Parameter(torch.zeros(1))]
-
-
 class Batches:
     """Indices of batches, an epoch after the other."""
 
@@ -68,22 +63,3 @@ class Batches:
             order = torch.randperm(self.count, generator=self.rng) if self.shuffle else torch.arange(self.count)
             self.left = list(order.split(self.size))
         return self.left.pop(0)
-
-
-def mean_of(rows):
-    return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
-
-
-def common_bugs(rate, **changed):
-    """The bugs that most loops have, at the strength that they usually have."""
-    named = {
-        "rate too low": {"rate": rate / 100},
-        "rate too high": {"rate": rate * 100},
-        "rate ten times too high": {"rate": rate * 10},
-        "dead schedule": {"schedule": "dies at a fifth"},
-        "no zero_grad": {"zero_grad": False},
-        "wrong sign": {"sign": -1.0},
-        "loader breaks": {"breaks_at": 0.5},
-    }
-    named |= {name.replace("_", " "): how for name, how in changed.items()}
-    return {name: how for name, how in named.items() if how is not None}

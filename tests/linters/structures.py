@@ -7,7 +7,8 @@ from sklearn import datasets
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from linters.rounds import Batches, common_bugs, looped, mean_of, of_no_model
+from linters.learning import mean_of, of_no_model, usual_bugs
+from linters.rounds import Batches, looped
 
 
 class _Gcn(nn.Module):
@@ -286,7 +287,7 @@ PROGRAMS = {
     "citations": (
         citations,
         [{}, {"hidden": 32, "rate": 5e-3, "epochs": 250}, {"dropout": 0.6, "decay": 1e-3, "rate": 0.02, "epochs": 150}],
-        common_bugs(
+        usual_bugs(
             0.01,
             few_examples={"labelled": 10, "decay": 0.0, "dropout": 0.0, "epochs": 400},
             labels_shuffled={"noisy_labels": True},
@@ -305,7 +306,7 @@ PROGRAMS = {
             {"optimizer": "momentum", "rate": 0.3, "epochs": 16},
             {"rate": 3e-3, "schedule": "linear", "batch": 16, "epochs": 16},
         ],
-        common_bugs(
+        usual_bugs(
             5e-3,
             few_examples={"examples": 40, "epochs": 80, "dropout": 0.0, "batch": 8},
             data_in_order={"shuffle": False},
@@ -320,7 +321,7 @@ PROGRAMS = {
     "upscaling": (
         upscaling,
         [{}, {"rate": 1e-3, "batch": 24, "schedule": "cosine"}, {"loss": "l2", "rate": 3e-3, "schedule": ""}],
-        common_bugs(
+        usual_bugs(
             2e-3,
             few_examples={"examples": 1, "batch": 1},
             target_shifted={"shift": 1},
@@ -333,7 +334,7 @@ PROGRAMS = {
     "knowledge": (
         knowledge,
         [{}, {"rate": 0.015, "schedule": "", "batch": 64}, {"width": 16, "negatives": 48, "steps": 800}],
-        common_bugs(
+        usual_bugs(
             0.02,
             few_examples={"examples": 100},
             negatives_not_corrupted={"corrupted": False},

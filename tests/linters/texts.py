@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from linters.learning import sorted_by, split
-from linters.loops import Means, batches_of, common_bugs, of_no_model, shuffled, train_by_steps
+from linters.learning import of_no_model, shuffled, sorted_by, split
+from linters.loops import Means, batches_of, common_bugs, train_by_steps
 
 
 class _Block(nn.Module):
@@ -264,7 +264,6 @@ PROGRAMS = {
             rate_ten_times_too_high=None,
             rate_halved_each_batch=None,
             wrong_sign=None,
-            no_zero_grad=None,
         ),
     ),
     "translation": (

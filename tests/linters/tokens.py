@@ -6,7 +6,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from linters.descents import averages_of, descended, drawn, of_no_other, reordered, usual_bugs
+from linters.descents import descended, drawn
+from linters.learning import mean_of, of_no_model, shuffled, usual_bugs
 
 
 class _Gated(nn.Module):
@@ -61,7 +62,7 @@ def masked(log, seed, steps=600, batch=32, examples=None, width=32, share=0.15, 
 
     how = {"rate": 3e-3, "optimizer": "adamw", "schedule": "warm-up and cosine", "clip": 1.0} | how
     batches = drawn((train,), batch, rng, steps=steps, breaks_at=breaks_at, broken=lambda x: (torch.zeros_like(x),))
-    loop = descended(model, batches, loss_of, log, steps=steps, learnt=of_no_other() if frozen else None, **how)
+    loop = descended(model, batches, loss_of, log, steps=steps, learnt=of_no_model() if frozen else None, **how)
     for step, loss, _, rate, norm in loop:
         if step % 5 == 0:
             size = math.sqrt(sum(float(one.square().sum()) for one in model.parameters()))
@@ -124,7 +125,7 @@ def clicks(log, seed, epochs=4, batch=128, examples=None, width=4, hidden=32, dr
     amounts = (amounts.log() - 2.75) / 2 if logs else amounts
     (tf, f), (ta, a), (ty, y) = ((column[:3000], column[3000:][:examples].clone()) for column in (fields, amounts, y))
     if noisy_labels:
-        y = reordered(rng, y)
+        y = shuffled(rng, y)
     if not shuffle:
         order = y.argsort(stable=True)
         f, a, y = f[order], a[order], y[order]
@@ -155,7 +156,7 @@ def clicks(log, seed, epochs=4, batch=128, examples=None, width=4, hidden=32, dr
     for step, loss, parts, rate, _ in descended(model, batches, loss_of, log, steps=steps, learnt=learnt, **how):
         window.append({"train/logloss": loss, "train/auc": parts["auc"]})
         if step % 20 == 0:
-            log.named(step * batch, averages_of(window) | {"optim/lr_dense": rate, "optim/lr_sparse": rate})
+            log.named(step * batch, mean_of(window) | {"optim/lr_dense": rate, "optim/lr_sparse": rate})
             window = []
         if step % max(each // 2, 1) == 0:
             log.named(step * batch, evaluated())
@@ -212,7 +213,7 @@ def clouds(log, seed, epochs=12, batch=32, examples=None, width=24, momentum=0.1
     cloud, sort = _solids(rng, 1400)
     tx, ty, x, y = cloud[:400], sort[:400], scale * cloud[400:][:examples], sort[400:][:examples]
     if noisy_labels:
-        y = reordered(rng, y)
+        y = shuffled(rng, y)
     if not shuffle:
         x, y = x[y.argsort(stable=True)], y.sort(stable=True).values
     model = _Pointwise(width, momentum, over)
@@ -223,7 +224,7 @@ def clouds(log, seed, epochs=12, batch=32, examples=None, width=24, momentum=0.1
         return F.cross_entropy(model(x), y), {}
 
     how = {"rate": 5e-3, "schedule": "one cycle"} | how
-    learnt = {"": None, "nothing": of_no_other()}[learns]
+    learnt = {"": None, "nothing": of_no_model()}[learns]
     batches = drawn((x, y), batch, rng, steps=steps, shuffle=shuffle, breaks_at=breaks_at,
                      broken=lambda x, y: (torch.randn_like(x), y))  # fmt: skip
     smooth = 0.0
@@ -279,6 +280,7 @@ PROGRAMS = {
             data_in_order={"shuffle": False},
             validation_in_other_units={"eval_scale": 1000.0},
             running_statistics_never_learnt={"momentum": 0.0},
+            wrong_parameters={"learns": "nothing"},
             one_point_alone={"over": "one"},
             dead_schedule=None,
             wrong_sign=None,

@@ -6,7 +6,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from linters.rounds import Batches, common_bugs, looped, of_no_model
+from linters.learning import of_no_model, usual_bugs
+from linters.rounds import Batches, looped
 
 
 def heat(log, seed, steps=800, points=96, width=24, weight=10.0, fixed=None, activation="tanh", equation=1.0,
@@ -223,7 +224,7 @@ PROGRAMS = {
     "heat": (
         heat,
         [{}, {"rate": 5e-3, "width": 32, "schedule": "cosine"}, {"points": 128, "weight": 20.0, "rate": 0.01}],
-        common_bugs(
+        usual_bugs(
             8e-3,
             few_points={"fixed": 4},
             no_second_derivative={"activation": "relu"},
@@ -255,7 +256,7 @@ PROGRAMS = {
     "codebook": (
         codebook,
         [{}, {"rate": 1e-3, "codes": 64, "steps": 1100}, {"optimizer": "adamw", "rate": 3e-3, "schedule": "cosine"}],
-        common_bugs(
+        usual_bugs(
             2e-3,
             few_examples={"examples": 12, "batch": 12, "steps": 1500},
             no_straight_through={"straight": False},

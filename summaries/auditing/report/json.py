@@ -23,7 +23,7 @@ VERSION = "1.3"
 
 
 def json(report: Report) -> str:
-    """The report as one JSON object, with a line for each finding and run; "nan", "inf" and "-inf" are not finite."""
+    """The report as one JSON object, a line for each finding and run; what is not finite is "nan", "inf" or "-inf"."""
     return "".join(parts(report))
 
 
