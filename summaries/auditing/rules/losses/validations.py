@@ -114,6 +114,8 @@ def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
             message: tuple[str | Claim, ...] = Shift.of(high, last, "falls"), meanwhile
         elif signal in on_other_data and _AREA.search(signal.tag) and value.max() < _CHANCE * at_best(signal):
             message = f"{signal.tag} is ", _never_above(series), ", and chance gives 0.5", meanwhile
+        elif not np.ptp(value):  # `_never_another` tells of it
+            continue
         elif learns and 0 < value.max() <= low * at_best(signal) and abs(signal.descent.trend) < _NO_TREND:
             message = f"{signal.tag} is ", _never_above(series), meanwhile
         else:
@@ -206,7 +208,8 @@ def _never_another(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     (tag, *others), series = still, next(iter(still.values()))
     n, at = len(series), float(series.value[0])
     all_ = Share.since("", series, 0, "exactly", at).said(f"exactly {at:.6g} at all of its {n} points")
-    more = f", and {listed(others)} never change either" if others else ""
+    never = "never changes" if len(others) == 1 else "never change"
+    more = f", and {listed(others)} {never} either" if others else ""
     told = f"{tag} is ", all_, f"{more}, while {learns}"
     return [Hit(told, (tag, *others), series.step, {"value": at, "points": n})]
 
@@ -227,7 +230,7 @@ def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         fell = 1 - after.level[-1] / after.level[0]
         falls = _falls_by(after, limit.trained)
         untrained = first > (1 - limit.trained) * after.level[0]
-        if falls and untrained and gained < limit.gained * fell * first:
+        if falls and untrained and gained < limit.gained * fell * first and np.ptp(series.value):
             n = len(series)
             low, last = Level.of("", series, 0, 0), Level.of("", series, n // 2, n - 1)
             told = f"{signal.tag} does not fall: ", low, " at first, about ", last, " in the second half, while "

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from audits.audited import codes, finding
+from audits.audited import codes, finding, findings
 
 N = np.arange(40)
 TRAIN = 2 * 0.9**N
@@ -125,3 +125,12 @@ def test_an_area_under_a_curve_that_is_that_of_chance():
     found = finding("GL311", train__logloss=TRAIN, eval__auc=area)
     assert found.message == "eval/auc is never above 0.53, and chance gives 0.5, while train/logloss falls"
     assert "GL311" not in codes(train__logloss=TRAIN, eval__auc=area + 0.2)
+
+
+def test_what_never_changes_is_told_once():
+    rest = {"val__loss": 2.31 + 0 * N, "val__accuracy": 0.08 + 0 * N}
+    (found,) = findings("GL311", train__loss=TRAIN, **rest)
+    assert found.message == (
+        "val/loss is exactly 2.31 at all of its 40 points, and val/accuracy never changes either, while train/loss"
+        " falls"
+    )
