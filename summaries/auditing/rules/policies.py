@@ -42,6 +42,8 @@ _HARDER = re.compile(r"lesson|curriculum|terrain|difficulty", re.IGNORECASE)
 _EXPLAINED = re.compile(r"(?:.*[/_. -])?explained_var(?:iance)?", re.IGNORECASE)
 _EXPLORING = re.compile(r"(?:.*[/_. -])?(?:eps(?:ilon)?|exploration_rate)", re.IGNORECASE)
 _KL = re.compile(r"(?:.*[/_. -])?(?:approx_?kl|kl(?:_div(?:ergence)?)?)", re.IGNORECASE)
+_FROM_REFERENCE = re.compile(r"(?:.*[/_. -])?(?<!approx_)kl(?:_div(?:ergence)?)?(?:_mean)?", re.IGNORECASE)
+_SPREAD = re.compile(r"(?:.*[/_. -])?rewards?[/_]std(?:ev|dev)?", re.IGNORECASE)
 
 
 class PolicyCollapseLimits(Limits):
@@ -56,6 +58,8 @@ class PolicyCollapseLimits(Limits):
     min_rewards: int = whole(12, 12)  # points of a reward
     max_kl: float = above(0, 10.0)  # in nats, of one update
     min_kl: float = at_least(0, 1e-6)  # in nats, of one update
+    little_kl: float = above(0, 1e-3)  # in nats, from a reference: a policy that is still the reference
+    much_kl: float = above(0, 0.05)  # in nats, from a reference: a policy that is another one
     min_zeros: int = whole(10, 5)  # of a divergence, up to its last point
 
 
@@ -227,7 +231,7 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     rises = Descent(-value).trend < -_SURE or last.value - first.value > sigma(changes(value))
     share = _LOW if n >= _SOME * limit.min_rewards else 1 - limit.lost
     fails = n >= 3 * limit.min_rewards and max(first.value, last.value) < low + share * (high - low)
-    rests = _rests(run, limit)
+    rests = _rests(run, limit) or _without_gain(run, value, limit)
     if rises or not (fails or rests):
         return
     why = rests or f"; at best it is {high:.4g}"
@@ -256,6 +260,28 @@ def _rests(run: Signals, limit: PolicyCollapseLimits) -> str:
             return f"; nor does {signal.tag} leave zero"
         if _EXPLORING.fullmatch(signal.tag) and value[0] > _RANDOM > _RANDOM**2 > value[-1]:
             return f", though {signal.tag} falls from {value[0]:.4g} to {value[-1]:.4g}: it does no better than chance"
+    return ""
+
+
+def _without_gain(run: Signals, reward: Floats, limit: PolicyCollapseLimits) -> str:
+    """What shows, to end a sentence with, why a policy that is compared with a reference gains nothing; or ""."""
+    for signal in run.judged if len(reward) >= 3 * limit.min_rewards else ():
+        value = signal.finite.value
+        if len(value) < limit.min_points:
+            continue
+        level, late = Descent(value).level, len(value) // 2
+        ends = f"from {level[0]:.4g} to {level[-1]:.4g}"
+        if _SPREAD.fullmatch(signal.tag):
+            if not value.any():
+                return f"; {signal.tag} is 0 throughout: no answer counts as better than another"
+            varies = sigma(changes(reward[-late:])) > _FAR * median(value[-late:])
+            if level[-1] < limit.share * level[0] and varies:
+                return f"; {signal.tag} falls {ends}: all answers to a question are alike"
+        if _FROM_REFERENCE.fullmatch(signal.tag) and Descent(value).trend > _SURE and level[0] >= 0:
+            if value.max() < limit.little_kl:
+                return f"; {signal.tag} is never above {value.max():.4g}: the policy hardly leaves the reference"
+            if level[-1] > limit.much_kl:
+                return f", though {signal.tag} rises {ends}: the policy changes, and gains nothing"
     return ""
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from summaries.auditing.claims import Level, Shift
 from summaries.auditing.signals.loss_names import VALIDATION, words
+from summaries.auditing.signals.roles import higher_is_better
 from summaries.auditing.statistics.course import Course
 from summaries.auditing.statistics.descent import LEVELS
 from summaries.reading.stated import stated
@@ -19,7 +20,18 @@ if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
-__all__ = ["is_early", "learns", "learns_since", "rate_in_words", "validations", "whole_fall"]
+__all__ = [
+    "accuracies",
+    "at_best",
+    "highest_rate",
+    "is_early",
+    "learns",
+    "learns_since",
+    "rate_in_words",
+    "shares",
+    "validations",
+    "whole_fall",
+]
 
 _RATE = re.compile(r"(?i)(?:^|[./])(?:(?:base|init|initial|max)_?)?(?:lr|learning_?rate)$")
 _VALIDATION = re.compile(rf"\b{VALIDATION}\b")
@@ -73,6 +85,14 @@ def validations(run: Signals) -> list[Signal]:
 def accuracies(run: Signals, fewest: int = 1) -> list[Signal]:
     """The accuracies that are logged, of so many points or more."""
     return [one for one in run.of("metric") if "acc" in one.tag.lower() and len(one.finite) >= fewest]
+
+
+def shares(run: Signals, fewest: int = 1) -> list[Signal]:
+    """Accuracies, and other metrics that are 1, or 100 %, at best, of so many points or more."""
+    known = accuracies(run)
+    named = [one for one in run.of("metric") if one in known or higher_is_better(one.tag)]
+    named = [one for one in named if len(one.finite) >= fewest]
+    return [one for one in named if one.finite.value.min() >= 0 and one.finite.value.max() <= _PERCENT]
 
 
 def at_best(accuracy: Signal) -> float:

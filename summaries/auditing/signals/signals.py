@@ -98,6 +98,14 @@ def _those(series: Series, chosen: Bools) -> Series:
     return Series(series.tag, series.step[chosen], series.wall_time[chosen], series.value[chosen])
 
 
+def _whole(losses: Sequence[Signal], main: Signal) -> Signal:
+    """The main one of these losses, or the sum of those of which it is one part."""
+    summed = parts(losses, main)
+    if len(summed) == 1:
+        return main
+    return Signal(sum_of(summed), main.meaning, main.file_starts, tuple(signal.tag for signal in summed))
+
+
 def common_points(signal: Signal, divisor: Signal) -> tuple[Ints, Floats, Floats]:
     """The steps at which both signals are finite and the second is positive; and the values of each there.
 
@@ -236,10 +244,13 @@ class Signals:
         main = self.main_loss
         if main is None or self.moving_target or self.tests_rates:
             return None
-        losses = parts(self.of("loss"), main)
-        if len(losses) == 1:
-            return main
-        return Signal(sum_of(losses), main.meaning, main.file_starts, tuple(signal.tag for signal in losses))
+        return _whole(self.of("loss"), main)
+
+    @cached_property
+    def validation(self) -> Signal | None:
+        """What validates the objective: the validation loss that stands for the run, or the sum of its parts."""
+        main = main_loss(self.of("validation_loss"), self.logger)
+        return None if main is None else _whole(self.of("validation_loss"), main)
 
     def trained_with(self, validation: Signal) -> Signal | None:
         """The loss that falls if the training goes on: the one of this validation, else the objective of the run."""

@@ -37,6 +37,7 @@ class LossNotDecreasingLimits(Limits):
 
     min_points: int = whole(30, 20)  # of a loss that has noise
     few_points: int = whole(20, 5)  # of a loss that hardly changes
+    fewest: int = whole(8, 6)  # of a loss, and of its validation, where neither falls
     no_change: float = at_least(0, 0.01)  # of the level: the range of a loss that hardly changes
     times: float = above(1, 3.0)  # the first point: what is much worse
     worse: float = proportion(0.25)  # of the points, that are much worse
@@ -68,6 +69,8 @@ def loss_not_decreasing(run: Signals, limit: LossNotDecreasingLimits) -> Hits:
         hit = None if is_low else _flat(run, signal, series, limit)
         if _is_no_more_than_a_note(hit) and len(series) >= _FEW:
             hit = _worse_than_at_first(signal, series, limit) or hit
+        if hit is None and not is_low:
+            hit = _neither_falls(run, signal, limit)
     if _is_no_more_than_a_note(hit) and not is_low:
         hit = _not_moved(run, limit) or hit
     if hit is not None:
@@ -206,6 +209,42 @@ def _back_at_its_start(signal: Signal, series: Series, limit: LossNotDecreasingL
         {"first": start, "highest": value[top], "last third": end, "noise": noise, "points": n},
         severity=Severity.INFO if recovers else None,
     )
+
+
+def _neither_falls(run: Signals, signal: Signal, limit: LossNotDecreasingLimits) -> Hit | None:
+    """Find a loss that ends no lower than it began, as its validation does: together, few points are enough."""
+    series, validation = signal.finite, run.validation
+    others = Course.of(validation.finite.value) if validation and len(validation.finite) >= limit.fewest else None
+    if validation is None or others is None or not limit.fewest <= len(series) < limit.min_points:
+        return None
+    course = Course.of(series.value)
+    if is_early(run, series) or any(_gains(one, limit) for one in (course, others)):
+        return None
+    n = len(series)
+    return Hit(
+        (
+            *(f"{signal.tag} is ", *_first_and_late(signal), f"; {validation.tag} does not fall either: "),
+            *_first_and_late(validation),
+        ),
+        (*signal.tags, *validation.tags),
+        series.step,
+        {"first": series.value[0], "last third": median(series.value[n - n // 3 :]), "points": n},
+    )
+
+
+def _first_and_late(signal: Signal) -> tuple[str | Claim, ...]:
+    """The first point and the last third, in words."""
+    series, n = signal.finite, len(signal.finite)
+    first, late = (Level.of("", series, low, high, tags=signal.tags) for low, high in ((0, 0), (n - n // 3, n - 1)))
+    one, other = told_apart(first.value, late.value)
+    return replace(first, text=one), " at first, and about ", replace(late, text=other), " in the last third"
+
+
+def _gains(course: Course, limit: LossNotDecreasingLimits) -> bool:
+    """Whether the last third is lower than the first point, or the first third, by more than next to nothing."""
+    n = len(course.values)
+    late, early = median(course.values[-(n // 3) :]), median(course.values[: n // 3])
+    return max(float(course.values[0]), early) - late > limit.no_change * abs(late)
 
 
 def _much_worse(value: Floats, limit: LossNotDecreasingLimits) -> Ints:

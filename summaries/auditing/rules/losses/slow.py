@@ -10,7 +10,7 @@ import numpy as np
 from summaries.auditing.claims import Level, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.chance import guessing
-from summaries.auditing.rules.progress import accuracies, at_best, highest_rate, is_early, rate_in_words, validations
+from summaries.auditing.rules.progress import at_best, highest_rate, is_early, rate_in_words, shares, validations
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.descent import SURE, Descent
 from summaries.robust import changes
@@ -48,6 +48,7 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
     """The loss and its validation fall by little, and as fast at the end as at the beginning."""
     objective = run.objective
     by_epochs = [objective] if objective and not run.of("validation_loss") and validations(run) else []
+    hit: Hit | None
     for signal in [*run.of("validation_loss"), *by_epochs]:
         series = signal.finite
         if objective is None or min(len(series), len(objective.finite)) < limit.min_points:
@@ -62,38 +63,44 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
         sure = n >= limit.sure_points or slow.level[0] - slow.lowest <= limit.hardly * slow.level[0]
         sure = rate <= limit.low_rate or (sure and not rate > limit.usual_rate)
         first, last = (Level.of(signal.tag, series, low, low + part - 1) for low in (0, n - part))
-        yield Hit(
+        sure = sure and not is_early(run, objective.finite)
+        hit = Hit(
             (Shift.of(first, last, "falls"), f" in the whole run, {line}{rate_in_words(run)}"),
             tuple(dict.fromkeys((signal.tag, *objective.tags))),
             series.step,
             {"first": first.value, "last": last.value, "straightness": slow.straightness},
-            severity=None if sure and not is_early(run, objective.finite) else Severity.INFO,
+            severity=None if sure else Severity.INFO,
         )
+        yield hit if sure else _shares_rest(run, limit) or hit
         return
-    yield from _accuracies_rest(run, limit)
+    hit = _shares_rest(run, limit)
+    if hit is not None:
+        yield hit
 
 
-def _accuracies_rest(run: Signals, limit: SlowLearningLimits) -> Hits:
-    """Accuracies that are low and do not rise, while the loss that is trained falls by little."""
-    loss, rest = run.objective, accuracies(run)
-    if loss is None or not rest or len(loss.finite) < limit.sure_points or min(len(one.finite) for one in rest) < _FEW:
-        return
+def _shares_rest(run: Signals, limit: SlowLearningLimits) -> Hit | None:
+    """Accuracies and the like that are low and do not rise, while the loss that is trained falls by little."""
+    loss, rest = run.objective, shares(run)
+    if loss is None or not rest or min(len(one.finite) for one in (loss, *rest)) < _FEW:
+        return None
     fell = loss.descent.level[0] - loss.descent.lowest
     low = all(one.finite.value.max() < limit.low * at_best(one) for one in rest)
     if fell > limit.little * abs(loss.descent.level[0]) or not low or is_early(run, loss.finite):
-        return
-    if all(abs(one.descent.trend) < _NO_TREND for one in rest):
-        series, n = rest[0].finite, len(rest[0].finite)
-        first, last = Level.of("", series, 0, n // 3 - 1), Level.of("", series, n - n // 3, n - 1)
-        yield Hit(
-            (
-                *(f"{rest[0].tag} does not rise: about ", first, " in the first third, about ", last),
-                f" in the last{rate_in_words(run)}",
-            ),
-            (rest[0].tag, *loss.tags),
-            series.step,
-            {"first": first.value, "last": last.value},
-        )
+        return None
+    if any(one.descent.trend >= _NO_TREND for one in rest):
+        return None
+    series, n = rest[0].finite, len(rest[0].finite)
+    first, last = Level.of("", series, 0, n // 3 - 1), Level.of("", series, n - n // 3, n - 1)
+    by_noise = " by more than its noise" if last.value > first.value else ""
+    return Hit(
+        (
+            *(f"{rest[0].tag} does not rise{by_noise}: about ", first, " in the first third, about ", last),
+            f" in the last{rate_in_words(run)}",
+        ),
+        (rest[0].tag, *loss.tags),
+        series.step,
+        {"first": first.value, "last": last.value},
+    )
 
 
 def _is_slow(curve: Descent, error: float, limit: SlowLearningLimits) -> bool:

@@ -11,8 +11,9 @@ import numpy as np
 from summaries.auditing.claims import Claim, Level, Move, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.overfitting import overfitting
-from summaries.auditing.rules.progress import accuracies, at_best, validations, whole_fall
+from summaries.auditing.rules.progress import accuracies, at_best, shares, validations, whole_fall
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.auditing.signals.loss_names import words
 from summaries.auditing.signals.objectives import on_the_axis_of
 from summaries.auditing.signals.roles import higher_is_better
 from summaries.auditing.statistics.course import typical
@@ -34,7 +35,10 @@ _AREA, _CHANCE = (
     re.compile(r"(?:^|[^a-z])(?:roc_?)?auc(?:[^a-z]|$)", re.IGNORECASE),
     0.55,
 )  # below a curve; by chance, 0.5
+_FINE = re.compile(r"(?:^|[^a-z])(?:ndcg|mrr|m?ap|auc|psnr|ssim|r2|mae|rmse|perplexity)(?:[^a-z]|$)", re.IGNORECASE)
+_OF_TOKENS = re.compile(r"\b(?:ppl|perplexity)\b")  # 1 at best
 _VANISHED = 1e-3  # of the highest rate
+_ALIKE, _NOTHING = 2.0, 1e-3  # times, at first; a share of the validation loss, in the end
 _MOVES = 0.01  # of the level of a training loss: what it moves at least while the training goes on
 _SIGMAS = 3.0  # standard deviations of the change from one validation to the next
 
@@ -46,6 +50,7 @@ class ValidationCollapsesLimits(Limits):
     good: float = proportion(0.1)  # of 1, or of 100 %: the best level, at least
     share: float = proportion(0.3)  # of the validations, all the same, at the end
     min_points: int = whole(12, 12)  # of a metric
+    fewest: int = whole(8, 6)  # of a validation loss, and of its training loss
     min_same: int = whole(5, 3)  # validations in a row
     trained: float = proportion(0.33)  # of its level: the fall of a training loss
     gained: float = proportion(0.12)  # of that, relative to each one's level: what a validation gains at most
@@ -62,7 +67,7 @@ def validation_collapses(run: Signals, limit: ValidationCollapsesLimits) -> Hits
     if run.moving_target:
         return
     fallen = _lost(run, limit) or _unlearnt(run, limit) or _far_below(run, limit)
-    for found in (fallen, _stuck(run, limit), _never_better(run, limit)):
+    for found in (fallen, _stuck(run, limit), _never_better(run, limit) or _memorized(run, limit)):
         if found:
             hit, *others = found
             tags = [tag for other in others for tag in other.tags]
@@ -132,10 +137,10 @@ def _never_above(series: Series) -> Share:
 
 def _far_below(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     """Shares on other data that end far below one of the training."""
-    shares, on_other_data = _shares(run, limit), validations(run)
-    of_training = [one for one in shares if one not in on_other_data]
+    found, on_other_data = _shares(run, limit), validations(run)
+    of_training = [one for one in found if one not in on_other_data]
     hits = []
-    for signal in [one for one in shares if one in on_other_data and run.objective is not None]:
+    for signal in [one for one in found if one in on_other_data and run.objective is not None]:
         best, last = at_best(signal), _last(signal)
         for other in of_training:
             end = _last(other)
@@ -148,11 +153,9 @@ def _far_below(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
 
 
 def _shares(run: Signals, limit: ValidationCollapsesLimits) -> list[Signal]:
-    """Accuracies, and other metrics that are 1, or 100 %, at best, with enough points."""
-    known = accuracies(run)
-    shares = [one for one in run.of("metric") if one in known or higher_is_better(one.tag)]
-    shares = [one for one in shares if len(one.finite) >= (1 if _AREA.search(one.tag) else 2) * limit.min_same]
-    return [one for one in shares if one.finite.value.min() >= 0 and one.finite.value.max() <= _PERCENT]
+    """Accuracies and the like, of enough points."""
+    many = shares(run, limit.min_same)
+    return [one for one in many if _AREA.search(one.tag) or len(one.finite) >= 2 * limit.min_same]
 
 
 def _last(share: Signal) -> Level:
@@ -180,14 +183,21 @@ def _falls_by(curve: Descent, share: float) -> bool:
 
 
 def _stuck(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
-    """Validation losses that varied, and then are the same, or as good as the same, while a training loss varies."""
+    """Validations that varied, and then are the same, or nearly: while a training loss varies, or too soon.
+
+    If the training loss is at rest as well, after a small fall, it is the model that does not move.
+    """
     hits = []
-    for signal in [] if _rate_is_dead(run) else run.of("validation_loss"):
+    fine = [one for one in run.of("metric") if _FINE.search(one.tag) and len(one.finite) >= 2 * limit.min_same]
+    for signal in [] if _rate_is_dead(run) else [*run.of("validation_loss"), *fine]:
         series = signal.finite
-        hit = _same(signal, series, limit) or _still(signal, series, limit)
-        varies = _what_varies(run, int(hit.steps[0])) if hit is not None and hit.steps is not None else ""
-        if hit is not None and varies:
-            hits.append(replace(hit, message=(*hit.message, f", while {varies} still varies")))
+        hit = _same(signal, series, limit) or (None if signal in fine else _still(signal, series, limit))
+        if hit is None or hit.steps is None:
+            continue
+        varies, rests = _what_varies(run, int(hit.steps[0])), _what_rests(run, int(hit.steps[0]), limit)
+        if varies or rests:
+            why = (f", while {varies} still varies",) if varies else rests
+            hits.append(replace(hit, message=(*hit.message, *why)))
     return hits or _never_another(run, limit)
 
 
@@ -219,13 +229,13 @@ def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     hits = []
     for signal in run.of("validation_loss"):
         loss = run.trained_with(signal)
-        if loss is None or min(len(signal.finite), len(loss.finite)) < limit.min_points:
+        if loss is None or min(len(signal.finite), len(loss.finite)) < limit.fewest:
             continue
         series, own = signal.finite, on_the_axis_of(signal.finite, loss.finite)
         after = Descent(own.value[own.step >= series.step[0]])
         first = float(series.value[: max(len(series) // LEVELS, 1)].min())
         gained = float(series.value[0]) - signal.descent.lowest
-        if len(after.values) < LEVELS or not after.level[0] > 0 or first <= 0:
+        if len(after.values) < limit.fewest or not after.level[0] > 0 or first <= 0:
             continue
         fell = 1 - after.level[-1] / after.level[0]
         falls = _falls_by(after, limit.trained)
@@ -239,11 +249,47 @@ def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     return hits
 
 
+def _memorized(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
+    """Validation losses that end near where they began, while their training loss ends at next to nothing of them."""
+    hits = []
+    for signal in run.of("validation_loss"):
+        loss = run.trained_with(signal)
+        if loss is None or min(len(signal.finite), len(loss.finite)) < limit.min_points:
+            continue
+        series, own = signal.finite, loss.finite
+        (first, last), (began, ends) = _ends(signal), _ends(loss)
+        if _OF_TOKENS.search(words(signal.tag)) or signal.finite.value.min() <= 0:
+            continue
+        alike = min(first.value, began.value) > 0 and _ALIKE > first.value / began.value > 1 / _ALIKE
+        if alike and last.value > limit.lost * first.value and ends.value < _NOTHING * last.value:
+            falls, fall = Shift.of(first, last, "falls"), Shift.of(began, ends, "falls")
+            if falls.holds(series) and fall.holds(own):
+                evidence = {"end": last.value, "training": ends.value}
+                hits.append(
+                    Hit(
+                        (falls, ", while ", fall, ": the training data are learnt by heart"),
+                        (signal.tag,),
+                        series.step,
+                        evidence,
+                    )
+                )
+    return hits
+
+
+def _ends(signal: Signal) -> tuple[Level, Level]:
+    """The first and the last level of a loss."""
+    n = len(signal.finite)
+    part = max(n // LEVELS, 1)
+    first, last = (Level.of(signal.tag, signal.finite, at, at + part - 1, tags=signal.tags) for at in (0, n - part))
+    return first, last
+
+
 def _same(signal: Signal, series: Series, limit: ValidationCollapsesLimits) -> Hit | None:
     """Find validations that are the same to the last digit."""
     first = _last_change(signal)
     same = len(series) - first
-    if not first or same < max(limit.min_same, limit.share * len(series)) or not series.value[-1]:
+    least = limit.min_same if signal.meaning.role == "validation_loss" else 2 * limit.min_same
+    if not first or same < max(least, limit.share * len(series)) or series.value[-1] in (0.0, 1.0, _PERCENT):
         return None
     all_ = Share.since("", series, first, "exactly", float(series.value[-1]))
     words_ = f"exactly {series.value[-1]:.6g} at its last {same} of {len(series)} points"
@@ -288,3 +334,19 @@ def _what_varies(run: Signals, step: int) -> str:
         if len(np.unique(rest)) > 2 and np.ptp(rest) > _MOVES * abs(median(rest)):  # noqa: PLR2004 - and a last one
             return signal.tag
     return ""
+
+
+def _what_rests(run: Signals, step: int, limit: ValidationCollapsesLimits) -> tuple[str | Claim, ...]:
+    """The training loss, in words, if it came down by little and has no trend from an early step on; or nothing."""
+    loss = run.objective
+    if loss is None or len(loss.finite) < 2 * limit.min_same or loss.finite.value.min() <= 0:
+        return ()
+    series, n = loss.finite, len(loss.finite)
+    since = int(np.searchsorted(series.step, step))
+    first, rest = (Level.of(loss.tag, series, at, to, tags=loss.tags) for at, to in ((0, 0), (since, n - 1)))
+    falls = Shift.of(first, rest, "falls")
+    late = series.value[since:]
+    fell = 1 - falls.after.value / falls.before.value
+    if 2 * since > n or not 0 < fell < limit.trained or np.ptp(late) > _MOVES * falls.after.value:
+        return ()
+    return ", and ", falls, " and rests there: the model does not move any more"

@@ -148,3 +148,21 @@ def test_a_reward_that_is_that_of_chance_when_nothing_is_random_any_more():
     assert told.severity.name == "WARNING"
     rises = {"train/reward": reward + np.linspace(0, 1, N), "train/eps": epsilon, "update/loss": 0.2 + 0 * reward}
     assert audited.finding("GL506", **rises) is None
+
+
+def test_a_policy_that_is_compared_with_a_reference_and_gains_nothing():
+    n = np.arange(48)
+    reward = 0.2 + 0.03 * np.sin(5 * n)
+    about = "train/reward does not rise: about "
+
+    def told(**others):
+        found = audited.finding("GL506", **{"train/reward": reward, **{f"train/{tag}": v for tag, v in others.items()}})
+        assert found is None or (found.message.startswith(about) and found.severity.name == "WARNING")
+        return found and found.message.split(" in the last")[1]
+
+    assert told(reward_std=0 * n) == "; train/reward_std is 0 throughout: no answer counts as better than another"
+    assert told(reward_std=0.3 * 0.8**n).endswith("to 1.176e-05: all answers to a question are alike")
+    assert told(kl=1e-5 * n) == "; train/kl is never above 0.00047: the policy hardly leaves the reference"
+    assert told(kl=0.02 * n) == ", though train/kl rises from 0.03 to 0.91: the policy changes, and gains nothing"
+    assert told(kl=0.001 * n, reward_std=0.3 + 0.01 * np.sin(n)) is None
+    assert told(approx_kl=0.02 * n) is None  # of an update

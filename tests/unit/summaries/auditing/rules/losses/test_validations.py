@@ -134,3 +134,42 @@ def test_what_never_changes_is_told_once():
         "val/loss is exactly 2.31 at all of its 40 points, and val/accuracy never changes either, while train/loss"
         " falls"
     )
+
+
+@pytest.mark.parametrize(("tag", "told"), [("val/ndcg@10", True), ("val/accuracy", False)])
+def test_a_metric_that_hardly_ever_repeats_a_value_is_the_same_from_some_point_on(tag, told):
+    n = np.arange(16)
+    metric = 0.5 - 0.3 * 0.5 ** np.minimum(n, 4)
+    found = finding("GL311", **{"train/loss": 2 * 0.9**n, tag: metric})
+    assert (found is not None) is told  # an accuracy of few examples may stay the same
+    if found:
+        assert found.message == (
+            "val/ndcg@10 is exactly 0.48125 at its last 12 of 16 points, while train/loss still varies"
+        )
+
+
+def test_a_model_that_no_longer_moves_has_not_settled_if_it_learnt_little():
+    n = np.arange(16)
+    little, much = (1 - share * (1 - 0.1 ** np.minimum(n, 2)) + 1e-4 * np.sin(n) for share in (0.1, 0.8))
+    still = 0.5 - 0.3 * 0.5 ** np.minimum(n, 2)
+    found = finding("GL311", train__loss=little, val__map=still)
+    assert found.message == (
+        "val/map is exactly 0.425 at its last 14 of 16 points, and train/loss falls from 1 to about 0.901 and rests"
+        " there: the model does not move any more"
+    )
+    assert "GL311" not in codes(train__loss=much, val__map=still)
+
+
+def test_data_that_are_learnt_by_heart():
+    validation = 0.42 + 0.13 * 0.8**N
+    found = finding("GL311", train__loss=0.6 * 0.5**N + 1e-8, val__loss=validation)
+    assert found.message.startswith("val/loss falls from about 0.52")
+    assert found.message.endswith(": the training data are learnt by heart")
+    assert "GL311" not in codes(train__loss=0.6 * 0.5**N + 1e-2, val__loss=validation)
+    assert "GL311" not in codes(train__loss=1.5 * 0.5**N + 1e-8, val__perplexity=1.42 + 0.8 * 0.8**N)
+
+
+def test_few_validations_are_enough_where_they_never_fall():
+    n = np.arange(9)
+    assert "GL311" in codes(train__box_loss=0.5 * 0.7**n, val__box_loss=9 + np.sin(n))
+    assert "GL311" not in codes(train__box_loss=0.5 * 0.7 ** n[:7], val__box_loss=9 + np.sin(n[:7]))
