@@ -12,7 +12,7 @@ The gradient is multiplied by scale and then clipped to [low, high], which cover
 
 Strategy: the loop takes a vector of elements at a time; the last elements, which do not fill one, are masked. A report
 has the sums of all arrays at once in this loop, where they wait for nothing, if the processor has the registers: 32 of
-64 bytes. Otherwise it measures each piece of a block after its update, in a few loops with fewer sums: the piece is in
+64 bytes, or half of them for a rule of few slots. Otherwise it measures each piece of a block after its update, in a few loops with fewer sums: the piece is in
 the first-level cache, and memory goes on being fetched for the next ones. The sums are the same: see `stats`.
 """
 
@@ -60,6 +60,7 @@ SHIPPED = [
 
 ARGUMENTS = (Array("int64", 2), INTEGER, INTEGER, Array("float64"), Array("float64", 2), INTEGER)
 
+_FEW_SLOTS = 1  # whose sums and formula fit into 16 registers
 _PIECE = 512  # elements: so few that those of all arrays stay in a first-level cache of 32 kB
 
 _RUN = """
@@ -86,6 +87,7 @@ def kernel_source(rule: Rule, dtype: str, report: bool, *, at_once: bool = False
     Raises:
         TypeError: the formula uses a function that it may not use.
     """
+    at_once = at_once or len(rule.slots) <= _FEW_SLOTS
     return _RUN + "\n".join(_nested(_Update(rule).lines(report, at_once))) + "\n"
 
 

@@ -21,8 +21,10 @@ from linters import (
     others,
     reinforcement,
     scenes,
+    sessions,
     structures,
     supervised,
+    teachers,
     texts,
     tokens,
     worlds,
@@ -245,7 +247,7 @@ PROGRAMS = {
 }
 """Name → the program, its healthy settings, and its bugs."""
 
-for _module in (texts, scenes, critics, structures, worlds, tokens, densities, kept):
+for _module in (texts, scenes, critics, structures, worlds, tokens, densities, sessions, teachers, kept):
     PROGRAMS |= _module.PROGRAMS
 
 

@@ -1,390 +1,387 @@
-"""Five small trainings that nobody tunes to: sources, sessions, a finder of shapes, demand, and rewarded answers."""
+"""Four small trainings that nobody tunes to: a pendulum, pictures with captions, load by the hour, and codes."""
 
 import copy
-import importlib
-import inspect
+import itertools
 import math
 
 import torch
+from sklearn.datasets import load_digits
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from linters.learning import of_no_model, shuffled, sorted_by, split
+from linters.learning import of_no_model, shuffled, split
 from linters.loops import Means, batches_of, common_bugs, train_by_steps
 
 
-class _Letters(nn.Module):
-    def __init__(self, letters, width, dropout):
+class _Critics(nn.Module):
+    """Two critics at once."""
+
+    def __init__(self, inputs, width):
         super().__init__()
-        self.embedding = nn.Embedding(letters, 12)
-        self.convolutions = nn.ModuleList(nn.Conv1d(12, width, size) for size in (3, 5))
-        self.dropout, self.head = nn.Dropout(dropout), nn.Linear(2 * width, 6)
+        sizes = [inputs, width, width, 1]
+        pairs = list(itertools.pairwise(sizes))
+        self.weights = nn.ParameterList((2 * torch.rand(2, a, b) - 1) * a**-0.5 for a, b in pairs)
+        self.biases = nn.ParameterList(torch.zeros(2, 1, b) for _, b in pairs)
 
-    def forward(self, x):
-        x = self.embedding(x).transpose(1, 2)
-        return self.head(self.dropout(torch.cat([one(x).relu().amax(2) for one in self.convolutions], 1)))
-
-
-def _pieces(length=72):
-    """Pieces of six modules of Python, as numbers of letters, and which module each is of."""
-    rows, sorts = [], []
-    for sort, module in enumerate(("argparse", "difflib", "_pydecimal", "tarfile", "statistics", "pdb")):
-        text = inspect.getsource(importlib.import_module(module)).encode("ascii", "replace")[2000:]
-        text = [max(31, byte) for byte in b" ".join(text.split())][: 350 * length]
-        rows += torch.tensor(text[: len(text) // length * length]).view(-1, length) - 31
-        sorts += [sort] * (len(text) // length)
-    return torch.stack(rows), torch.tensor(sorts)
+    def forward(self, x, action):
+        x = torch.cat([x, action], 1).expand(2, -1, -1)
+        for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            x = torch.baddbmm(bias, x.relu() if number else x, weight)
+        return x[..., 0]
 
 
-def modules(log, seed, epochs=12, batch=64, examples=None, width=28, dropout=0.4, noisy_labels=False, shuffle=True,
-            other_letters=False, blank=None, learns="", breaks_at=None, **how):  # fmt: skip
-    """Six modules are told by a TextCNN: loss and accuracy of a batch and of the development set, every 20 batches."""
+def _pushed(state, action):
+    """A pendulum, two frames later, and the reward of them."""
+    reward, force = 0.0, 2 * action[:, 0].clamp(-1, 1)
+    for _ in range(2):
+        angle, speed = state.unbind(1)
+        off = (angle + math.pi) % (2 * math.pi) - math.pi
+        reward = reward - (off.square() + 0.1 * speed.square() + 0.001 * force.square())
+        speed = (speed + 0.05 * (15 * angle.sin() + 3 * force)).clamp(-8, 8)
+        state = torch.stack([angle + 0.05 * speed, speed], 1)
+    return state, reward
+
+
+def pendulum(log, seed, steps=2200, envs=8, batch=128, rate=2e-3, width=64, gamma=0.97, tau=0.01,  # noqa: C901, PLR0915 - a whole algorithm
+             entropy=-1.0,
+             capacity=100_000, actor_sign=1.0, reward_sign=1.0, zero_grad=True, same_next=False, ended=False,
+             learns="", degrees=False, breaks_at=None):  # fmt: skip
+    """A pendulum is swung up by SAC: Stable-Baselines3's names, every four episodes, and an EvalCallback's."""
+    rng, length, warm = torch.Generator().manual_seed(seed), 100, 100
+    actor = nn.Sequential(nn.Linear(3, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 2))
+    critics = _Critics(4, width)
+    target, temper = copy.deepcopy(critics), nn.Parameter(torch.zeros(1))
+    learnt = of_no_model() if learns == "critics" else actor.parameters()
+    optimizers = [torch.optim.Adam(one, rate) for one in ([temper], critics.parameters(), learnt)]
+
+    def seen(state):
+        angle, speed = state.unbind(1)
+        turn = (angle % (2 * math.pi)) * 180 / math.pi
+        return torch.stack([turn, turn * 0, speed] if degrees else [angle.cos(), angle.sin(), speed], 1)
+
+    def started(count):
+        return (2 * torch.rand(count, 2, generator=rng) - 1) * torch.tensor([math.pi, 1.0])
+
+    def acted(x):
+        mean, spread = actor(x).chunk(2, 1)
+        spread = spread.clamp(-5, 2)
+        noise = torch.randn(mean.shape, generator=rng)
+        action = (mean + spread.exp() * noise).tanh()
+        chance = -0.5 * noise.square() - spread - 0.919 - (1 - action.square() + 1e-6).log()
+        return action, chance.sum(1)
+
+    @torch.no_grad()
+    def evaluated(count):
+        state, total = started(count), torch.zeros(count)
+        for _ in range(length):
+            state, reward = _pushed(state, actor(seen(state))[:, :1].tanh())
+            total += reward
+        return float(total.mean())
+
+    def stepped(number, loss):
+        if zero_grad:
+            optimizers[number].zero_grad()
+        loss.backward()
+        optimizers[number].step()
+
+    state, clock, total = started(envs), torch.arange(envs) * length // envs, torch.zeros(envs)
+    x, whole, returns, fresh, told = seen(state), torch.zeros(envs) > 0, [], 0, {}
+    replay = [torch.zeros(capacity, size) for size in (3, 1, 1, 3, 1)]
+    for step in range(steps):
+        with torch.no_grad():
+            action = 2 * torch.rand(envs, 1, generator=rng) - 1 if step < warm else acted(x)[0]
+        state, reward = _pushed(state, action)
+        broken = breaks_at is not None and step >= breaks_at * steps  # the simulator answers, but has stopped
+        after, reward = (torch.zeros(envs, 3), reward * 0) if broken else (seen(state), reward)
+        clock, total = clock + 1, total + reward
+        at = (torch.arange(envs) + step * envs) % capacity
+        rows = x, action, reward_sign * reward[:, None], x if same_next else after, torch.full((envs, 1), float(ended))
+        for column, row in zip(replay, rows, strict=True):
+            column[at] = row
+        over = clock >= length
+        returns += total[over & whole].tolist()
+        fresh += int((over & whole).sum())
+        whole, clock, total = whole | over, torch.where(over, 0, clock), torch.where(over, 0.0, total)
+        state = torch.where(over[:, None], started(envs), state)
+        x = torch.where(over[:, None], seen(state), after)
+        done = (step + 1) * envs
+        if step >= warm:
+            rows = torch.randint(min(done, capacity), (batch,), generator=rng)
+            was, did, got, then, end = (column[rows] for column in replay)
+            action, chance = acted(was)
+            coefficient = float(temper.detach().exp())
+            temper_loss = -(temper * (chance + entropy).detach()).mean()
+            stepped(0, temper_loss)
+            with torch.no_grad():
+                next_action, next_chance = acted(then)
+                value = target(then, next_action).amin(0) - coefficient * next_chance
+                aim = got[:, 0] + (1 - end[:, 0]) * gamma * value
+            critic_loss = 0.5 * (critics(was, did) - aim).square().mean(1).sum()
+            stepped(1, critic_loss)
+            actor_loss = (coefficient * chance - actor_sign * critics(was, action).amin(0)).mean()
+            stepped(2, actor_loss)
+            with torch.no_grad():
+                for old, new in zip(target.parameters(), critics.parameters(), strict=True):
+                    old.lerp_(new, tau)
+            told = {"actor_loss": actor_loss, "critic_loss": critic_loss, "ent_coef": coefficient,
+                    "ent_coef_loss": temper_loss, "learning_rate": rate, "n_updates": step + 1 - warm}  # fmt: skip
+            told = {f"train/{name}": float(torch.as_tensor(value).detach()) for name, value in told.items()}
+        log.tick(0.01)
+        if fresh >= 4:
+            fresh, last = 0, returns[-100:]
+            log.named(done, {"rollout/ep_len_mean": length, "rollout/ep_rew_mean": sum(last) / len(last)} | told)
+        if step % 200 == 199:
+            log.named(done, {"eval/mean_ep_length": length, "eval/mean_reward": evaluated(10)})
+    return -evaluated(200)
+
+
+def _captioned(images, digits, rng, count):
+    """Three digits in a row, in white or in black; a caption is a noun, the colour and the digits, as numbers."""
+    rows = torch.randint(len(images), (count, 3), generator=rng)
+    black, noun = torch.randint(2, (2, count), generator=rng)
+    picture = images[rows].transpose(1, 2).reshape(count, 1, 8, 24)
+    picture = torch.where(black[:, None, None, None] > 0, 16 - picture, picture)
+    return picture, torch.cat([10 + noun[:, None], 12 + black[:, None], digits[rows]], 1)
+
+
+class _Clip(nn.Module):
+    def __init__(self, width, scale, unit):
+        super().__init__()
+        self.visual = nn.Sequential(
+            nn.Conv2d(1, width, 3, 1, 1), nn.BatchNorm2d(width), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Conv2d(width, 2 * width, 3, 1, 1), nn.BatchNorm2d(2 * width), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Flatten(), nn.Linear(2 * width * 12, 64),
+        )  # fmt: skip
+        self.text = nn.Sequential(nn.Embedding(14, 16), nn.Flatten(), nn.Linear(80, 96), nn.ReLU(), nn.Linear(96, 64))
+        self.scale, self.unit = nn.Parameter(torch.tensor(math.log(scale))), unit
+
+    def forward(self, picture, text):
+        picture, text = self.visual(picture), self.text(text)
+        return (F.normalize(picture, dim=1), F.normalize(text, dim=1)) if self.unit else (picture, text)
+
+
+def captions(log, seed, epochs=14, batch=96, examples=None, width=12, scale=1 / 0.07, learn_scale=True, unit=True,
+             mixed=False, flips=False, jitter=0.3, eval_bytes=False, renumbered=0, learns="", breaks_at=None,
+             **how):  # fmt: skip
+    """Pictures and captions find each other by CLIP: open_clip's names, every ten steps, and ranks each epoch."""
     rng = torch.Generator().manual_seed(seed)
-    train, (tx, ty) = split(rng, *_pieces(), test=0.3, examples=examples)
-    if noisy_labels:
-        train[1] = shuffled(rng, train[1])
-    if not shuffle:
-        train = sorted_by(train[1], *train)
-    tx = torch.randperm(97, generator=rng)[tx] if other_letters else tx
-    model = _Letters(97, width, dropout)
-    steps = epochs * math.ceil(len(train[0]) / batch)
+    bunch = load_digits()
+    digits = torch.tensor(bunch.images, dtype=torch.float32), torch.tensor(bunch.target)
+    apart, held = split(rng, *digits)
+    pictures, texts = (column[:examples] for column in _captioned(*apart, rng, 2600))
+    texts = shuffled(rng, texts) if mixed else texts
+    tx, tt = _captioned(*held, rng, 400)
+    tx, tt = tx * 16 if eval_bytes else tx, (tt + renumbered) % 14
+    model = _Clip(width, scale, unit)
+    model.scale.requires_grad_(learn_scale)
+    each = len(pictures) // batch
+    steps = epochs * each
 
-    def loss_of(model, x, y):
-        logits = model(x)
-        return F.cross_entropy(logits, y), {"acc": (logits.argmax(1) == y).float().mean()}
+    def logits_of(model, picture, text):
+        picture, text = model((picture - 5) / 6, text)
+        return model.scale.clamp(max=math.log(100)).exp() * picture @ text.T
+
+    def loss_of(model, picture, text):
+        if flips:
+            picture = torch.where(torch.rand(len(picture), 1, 1, 1, generator=rng) < 0.5, picture.flip(3), picture)
+        logits = logits_of(model, picture + 6 * jitter * torch.randn(picture.shape, generator=rng), text)
+        aim = torch.arange(len(logits))
+        return (F.cross_entropy(logits, aim) + F.cross_entropy(logits.T, aim)) / 2, {}
+
+    def ranks(epoch):
+        logits, aim = logits_of(model, tx, tt), torch.arange(len(tx))
+        loss = (F.cross_entropy(logits, aim) + F.cross_entropy(logits.T, aim)) / 2
+        told = {"clip_val_loss": float(loss), "epoch": epoch, "num_samples": len(tx)}
+        for name, table in {"image_to_text": logits, "text_to_image": logits.T}.items():
+            rank = (table > table.diagonal()[:, None]).sum(1).float()
+            told |= {f"{name}_mean_rank": float(rank.mean()) + 1, f"{name}_median_rank": float(rank.median()) + 1}
+            told |= {f"{name}_R@{top}": float((rank < top).float().mean()) for top in (1, 5, 10)}
+        return {f"val/{name}": value for name, value in told.items()}
 
     def on_step(step, loss, rate, norm, parts):
-        if step % 20 == 0 or step == steps:
-            x = torch.zeros_like(tx) if blank is not None and step >= blank * steps else tx
-            held, told = loss_of(model, x, ty)
-            log.named(step, {"loss/train": loss, "loss/dev": float(held), "acc/train": parts["acc"]})
-            log.named(step, {"acc/dev": float(told["acc"])})
+        if step % 10 == 0 or step == steps:
+            told = {"loss": loss, "contrastive_loss": loss, "logit_scale": float(model.scale.exp()), "lr": rate}
+            log.named(step - 1, {f"train/{name}": value for name, value in told.items()})
+        if step % each == 0:
+            log.named(step // each, ranks(step // each))
 
-    how = {"rate": 8e-3} | how
-    learnt = {"": None, "nothing": of_no_model(), "embedding": list(model.embedding.parameters())}[learns]
-    loader = batches_of(train, batch, seed, steps=steps, shuffle=shuffle, breaks_at=breaks_at)
+    how = {"rate": 3e-3, "schedule": "warm-up and cosine", "optimizer": "adamw"} | how
+    learnt = {"": None, "text": list(model.text.parameters())}[learns]
+    loader = batches_of((pictures, texts), batch, seed, steps=steps, breaks_at=breaks_at, drop_last=True,
+                        fails=lambda x, y: (torch.zeros_like(x), y))  # fmt: skip
     train_by_steps(model, loader, loss_of, log, steps=steps, on_step=on_step, learnt=learnt, **how)
-    return log.last["loss/dev"]
+    return -(log.last["val/image_to_text_R@1"] + log.last["val/text_to_image_R@1"]) / 2
 
 
-def _watched(rng, count, items=150, length=12):
-    """Sessions in which each item leads to a few others, by the mood of the session."""
-    fixed = torch.Generator().manual_seed(3)
-    leads = torch.randint(items, (2, items, 4), generator=fixed)
-    chance = torch.tensor([0.5, 0.25, 0.15, 0.1])
-    mood = torch.randint(2, (count,), generator=rng)
-    rows = [torch.randint(items, (count,), generator=rng)]
-    for _ in range(length - 1):
-        after = leads[mood, rows[-1], torch.multinomial(chance, count, replacement=True, generator=rng)]
-        stray = torch.rand(count, generator=rng) < 0.15
-        rows.append(torch.where(stray, torch.randint(items, (count,), generator=rng), after))
-    return torch.stack(rows, 1)
+HORIZONS = (1, 6, 24)
 
 
-class _Sessions(nn.Module):
-    def __init__(self, items, width, dropout):
+def _hours(rng, count):
+    """Load in megawatts and temperature, by the hour; each with memory."""
+    hour = torch.arange(count)
+    noise, warm, stray = torch.randn(count, 2, generator=rng), [0.0], [0.0]
+    for shock, other in noise[1:].tolist():
+        warm.append(0.97 * warm[-1] + 0.8 * shock)
+        stray.append(0.85 * stray[-1] + 12 * other)
+    clock, day = 2 * math.pi * (hour % 24) / 24, hour // 24 % 7
+    degrees = 12 + torch.tensor(warm) - 4 * (clock - 0.8).cos()
+    shape = 90 * (clock - 2.2).sin() + 45 * (2 * clock - 1.0).sin()
+    load = 600 + torch.where(day < 5, shape, 0.4 * shape - 80) + 4 * (18 - degrees).clamp(min=0) + torch.tensor(stray)
+    return torch.stack([load, degrees, clock.sin(), clock.cos(), (day < 5).float()], 1)
+
+
+class _Forecaster(nn.Module):
+    def __init__(self, width, dropout):
         super().__init__()
-        self.items, self.gru = nn.Embedding(items, width), nn.GRU(width, width, batch_first=True)
-        self.dropout, self.bias = nn.Dropout(dropout), nn.Parameter(torch.zeros(items))
+        self.lstm, self.dropout = nn.LSTM(5, width, batch_first=True), nn.Dropout(dropout)
+        self.head = nn.Linear(width, len(HORIZONS))
 
     def forward(self, x):
-        return self.gru(self.dropout(self.items(x)))[0] @ self.items.weight.T + self.bias
+        return self.head(self.dropout(self.lstm(x)[0][:, -1]))
 
 
-def sessions(log, seed, epochs=12, batch=64, examples=None, width=32, dropout=0.2, shift=1, noisy_labels=False,
-             renumbered=0, learns="", stale=None, breaks_at=None, **how):  # fmt: skip
-    """The next item of a session by a GRU: RecBole's names, the sum of an epoch's losses, and ranks."""
+def load(log, seed, epochs=12, batch=64, examples=None, window=36, width=20, dropout=0.3, scaled=True, units=True,
+         broadcast=False, mixed=False, patience=None, fahrenheit=False, learns="", breaks_at=None, **how):  # fmt: skip
+    """Load one, six and 24 hours on by an LSTM: Keras' names, each epoch, with ReduceLROnPlateau if asked."""
     rng = torch.Generator().manual_seed(seed)
-    (train,), (test,) = split(rng, _watched(rng, 2600), test=0.2, examples=examples)
-    x, y = train[:, :-1], train[:, shift:][:, : train.shape[1] - 1]
-    y = shuffled(rng, y) if noisy_labels else y
-    model, losses, kept = _Sessions(150, width, dropout), [], {}
-    nn.init.normal_(model.items.weight, 0, 0.2)
+    series, cut = _hours(rng, 3400), 2600
+    middle, spread = series[:cut].mean(0), series[:cut].std(0)
+    if not scaled:
+        middle, spread = middle * 0, spread * 0 + 1
+    rows = (series - middle) / spread
+    offset, unit = (float(series[:cut, 0].mean()), float(series[:cut, 0].std())) if units else (0.0, 1.0)
+    aims = (series[:, 0] - offset) / unit
+    starts = torch.arange(0, len(series) - window - max(HORIZONS) + 1)
+
+    def windows(starts, rows):
+        y = torch.stack([aims[starts + window - 1 + horizon] for horizon in HORIZONS], 1)
+        return rows[starts[:, None] + torch.arange(window)], y
+
+    x, y = windows(starts[starts < cut - window - max(HORIZONS)][:examples], rows)
+    y = shuffled(rng, y) if mixed else y
+    if fahrenheit:  # the validation file is another station's
+        series = torch.cat([series[:, :1], 1.8 * series[:, 1:2] + 32, series[:, 2:]], 1)
+        rows = (series - middle) / spread
+    tx, ty = windows(starts[starts >= cut], rows)
+    model, means = _Forecaster(width, dropout), Means()
+    each = math.ceil(len(x) / batch)
+    steps, plateau = epochs * each, {"factor": 1.0, "best": math.inf, "since": 0}
+
+    def loss_of(model, x, y):
+        guess = model(x)
+        off = guess[:, None] - y if broadcast and model.training else guess - y
+        square, size = off.square().flatten(0, -2).mean(0), (guess - y).abs().mean(0)
+        parts = {"mae": size.mean()}
+        for number, horizon in enumerate(HORIZONS):
+            parts |= {f"h{horizon}_loss": square[number], f"h{horizon}_mae": size[number]}
+        return square.sum(), parts
+
+    def on_step(step, loss, rate, norm, parts):
+        means.put(loss=loss, **parts)
+        if step % each == 0:
+            epoch, (held, others) = step // each - 1, loss_of(model, tx, ty)
+            told = means.taken() | {"learning_rate": rate, "val_loss": float(held)}
+            told |= {f"val_{name}": float(value) for name, value in others.items()}
+            log.named(epoch, {f"epoch_{name}": value for name, value in told.items()})
+            better = float(held) < plateau["best"] - 1e-4
+            plateau.update(best=min(plateau["best"], float(held)), since=0 if better else plateau["since"] + 1)
+            if patience and plateau["since"] >= patience:
+                plateau.update(factor=0.3 * plateau["factor"], since=0)
+
+    how = {"rate": 4e-3} | how
+    learnt = {"": None, "head": list(model.head.parameters())}[learns]
+    loader = batches_of((x, y), batch, seed, steps=steps, breaks_at=breaks_at,
+                        fails=lambda x, y: (x[:, -1:].expand_as(x) * 0, y))  # fmt: skip
+    train_by_steps(model, loader, loss_of, log, steps=steps, on_step=on_step, learnt=learnt,
+                   factor=lambda: plateau["factor"], **how)  # fmt: skip
+    return log.last["epoch_val_mae"] * unit
+
+
+class _Codes(nn.Module):
+    def __init__(self, width, codes, size, spread):
+        super().__init__()
+        self.encoder = nn.Sequential(
+            nn.Conv2d(1, width, 4, 2, 1), nn.ReLU(), nn.Conv2d(width, width, 3, 1, 1), nn.ReLU(),
+            nn.Conv2d(width, size, 1),
+        )  # fmt: skip
+        self.decoder = nn.Sequential(
+            nn.Conv2d(size, width, 3, 1, 1), nn.ReLU(), nn.Conv2d(width, width, 3, 1, 1), nn.ReLU(),
+            nn.ConvTranspose2d(width, 1, 4, 2, 1), nn.Sigmoid(),
+        )  # fmt: skip
+        self.book = nn.Embedding(codes, size)
+        nn.init.uniform_(self.book.weight, -spread, spread)
+
+    def forward(self, x, straight=True):
+        z = self.encoder(x).permute(0, 2, 3, 1)
+        index = torch.cdist(z.flatten(0, 2), self.book.weight).argmin(1)
+        code = self.book(index).view_as(z)
+        passed = z + (code - z).detach() if straight else code
+        share = torch.bincount(index, minlength=len(self.book.weight)) / len(index)
+        perplexity = (-(share * (share + 1e-10).log()).sum()).exp()
+        parts = {"codebook_loss": (code - z.detach()).square().mean(), "perplexity": perplexity,
+                 "commitment_loss": (code.detach() - z).square().mean()}  # fmt: skip
+        return self.decoder(passed.permute(0, 3, 1, 2)), parts
+
+
+def codes(log, seed, epochs=30, batch=64, examples=None, width=24, count=48, size=8, spread=0.5, beta=0.25,
+          straight=True, top=16.0, eval_top=16.0, breaks_at=None, **how):  # fmt: skip
+    """Digits are coded by a VQ-VAE: Lightning's names, some steps, means of an epoch and a monitor of the rate."""
+    rng = torch.Generator().manual_seed(seed)
+    images = torch.tensor(load_digits().images, dtype=torch.float32)[:, None]
+    (x,), (tx,) = split(rng, images / top, examples=examples)
+    means, scale = Means(), float((images / top).var())
+    model = _Codes(width, count, size, spread)
     each = math.ceil(len(x) / batch)
     steps = epochs * each
 
     def loss_of(model, x, y):
-        return F.cross_entropy(model(x).flatten(0, 1), y.flatten()), {}
-
-    def ranks():
-        score = model((test[:, :-1] + renumbered) % 150)[:, -1]
-        rank = (score > score.gather(1, test[:, -1:])).sum(1)
-        top = (rank < 10).float()
-        gain = float((top / (rank + 2.0).log2()).mean())
-        return {"Valid/recall@10": float(top.mean()), "Valid/ndcg@10": gain, "Vaild_score": gain}
+        made, parts = model(x, straight)
+        parts = {"recon_loss": (made - y).square().mean() / scale} | parts
+        return parts["recon_loss"] + parts["codebook_loss"] + beta * parts["commitment_loss"], parts
 
     def on_step(step, loss, rate, norm, parts):
-        losses.append(loss)
+        means.put(loss_epoch=loss, **parts)
+        epoch = (step - 1) // each
+        if step % 15 == 0:
+            told = {"train_loss_step": loss, "grad_2.0_norm_total": norm, "epoch": epoch}
+            log.named(step - 1, told | {"lr-AdamW": rate})
         if step % each == 0:
-            epoch = step // each - 1
-            told = kept if stale is not None and epoch > stale else ranks()
-            kept.update(told)
-            log.named(epoch, {"Loss/Train": sum(losses[-each:])} | told)
+            held, others = loss_of(model, tx * top / eval_top, tx)
+            told = {"loss": float(held), "recon_loss": others["recon_loss"], "perplexity": others["perplexity"]}
+            told = {f"val_{name}": float(value) for name, value in told.items()}
+            told |= {f"train_{name}": value for name, value in means.taken().items()}
+            log.named(step - 1, told | {"epoch": epoch})
 
-    how = {"rate": 8e-3} | how
-    learnt = {"": None, "nothing": of_no_model(), "bias": [model.bias]}[learns]
-    loader = batches_of((x, y), batch, seed, steps=steps, breaks_at=breaks_at,
-                        fails=lambda x, y: (torch.zeros_like(x), y))  # fmt: skip
-    train_by_steps(model, loader, loss_of, log, steps=steps, on_step=on_step, learnt=learnt, **how)
-    return -log.last["Vaild_score"]
-
-
-def _shapes(rng, count, side=24):
-    """Images with a bar, a frame or a cross in noise; and of each of 6 by 6 cells: object, box in pixels, sort."""
-    place = torch.arange(side) + 0.5
-    image, cells = torch.zeros(count, side, side), torch.zeros(count, 6, 6, 6)
-    for turn in range(2):
-        half = 2.5 + 2.0 * torch.rand(count, 2, generator=rng)
-        low = torch.tensor([0.0, 12.0 * turn])
-        centre = low + half + torch.rand(count, 2, generator=rng) * (torch.tensor([24.0, 12.0]) - 2 * half)
-        sort = torch.randint(3, (count,), generator=rng)
-        down = (place - centre[:, :1]).abs()[:, :, None] / half[:, :1, None]
-        right = (place - centre[:, 1:]).abs()[:, None] / half[:, 1:, None]
-        inside = (down < 1) & (right < 1)
-        frame, cross = (down > 0.6) | (right > 0.6), (down < 0.35) | (right < 0.35)
-        drawn = torch.stack([inside, inside & frame, inside & cross], 1)[torch.arange(count), sort]
-        shown = (torch.rand(count, generator=rng) < (1.0, 0.5)[turn]).float()
-        image += shown[:, None, None] * drawn
-        at = (centre / 4).long()
-        row = torch.cat([shown[:, None], centre, half, sort[:, None].float()], 1)
-        cells[torch.arange(count), at[:, 0], at[:, 1]] = row * shown[:, None]
-    return (image + 0.25 * torch.randn(image.shape, generator=rng))[:, None], cells
-
-
-def _shared(a, b):
-    """The intersection over union of boxes that are centres and half sides."""
-    low, high = (torch.maximum(a[:, :2] - a[:, 2:], b[:, :2] - b[:, 2:]),
-                 torch.minimum(a[:, :2] + a[:, 2:], b[:, :2] + b[:, 2:]))  # fmt: skip
-    both = (high - low).clamp(min=0).prod(1)
-    return both / (4 * a[:, 2:].prod(1) + 4 * b[:, 2:].prod(1) - both + 1e-6)
-
-
-def finder(log, seed, epochs=11, batch=32, examples=None, width=16, noisy_labels=False, turned=False, scale=1.0,
-           eval_scale=1.0, learns="", breaks_at=None, **how):  # fmt: skip
-    """Shapes are found by cells of a grid: YOLOv5's names, three losses of both parts, each epoch."""
-    rng = torch.Generator().manual_seed(seed)
-    train, (tx, ty) = split(rng, *_shapes(rng, 1300), examples=examples)
-    if noisy_labels:
-        train[1] = shuffled(rng, train[1])
-    if turned:  # images are flipped, and the boxes are not
-        train[0] = torch.where(torch.rand(len(train[0]), 1, 1, 1, generator=rng) < 0.5, train[0].flip(3), train[0])
-    model = nn.Sequential(
-        nn.Conv2d(1, width, 5, 2, 2), nn.BatchNorm2d(width), nn.SiLU(),
-        nn.Conv2d(width, 2 * width, 5, 2, 2), nn.BatchNorm2d(2 * width), nn.SiLU(),
-        nn.Conv2d(2 * width, 2 * width, 3, 1, 1), nn.BatchNorm2d(2 * width), nn.SiLU(), nn.Conv2d(2 * width, 8, 1),
-    )  # fmt: skip
-    grid = 4 * torch.stack(torch.meshgrid(torch.arange(6), torch.arange(6), indexing="ij"), -1)
-    each = math.ceil(len(train[0]) / batch)
-    steps, means = epochs * each, Means()
-
-    def guessed(x):
-        out = model(scale * x).permute(0, 2, 3, 1)
-        box = torch.cat([grid + 4 * out[..., 1:3].sigmoid(), 6 * out[..., 3:5].sigmoid()], 3)
-        return out[..., 0], box, out[..., 5:]
-
-    def loss_of(model, x, y):
-        there, box, sort = guessed(x)
-        held = y[..., 0] > 0
-        parts = {"box_loss": (1 - _shared(box[held], y[held][:, 1:5])).mean(),
-                 "obj_loss": F.binary_cross_entropy_with_logits(there, y[..., 0]),
-                 "cls_loss": F.cross_entropy(sort[held], y[held][:, 5].long())}  # fmt: skip
-        return parts["box_loss"] + 5 * parts["obj_loss"] + 0.5 * parts["cls_loss"], parts
-
-    def metrics(x):
-        there, box, sort = (part.flatten(0, 2) for part in guessed(x))
-        y = ty.flatten(0, 2)
-        right = (_shared(box, y[:, 1:5]) > 0.5) & (sort.argmax(1) == y[:, 5]) & (y[:, 0] > 0)
-        objects, order = y[:, 0].sum(), there.argsort(descending=True)
-        hits = right[order].float().cumsum(0)
-        precise = hits / torch.arange(1, len(hits) + 1)
-        area = float((precise.flip(0).cummax(0).values.flip(0) * right[order]).sum() / objects)
-        found = max(int((there > 0).sum()), 1) - 1
-        told = {"precision": precise[found], "recall": hits[found] / objects, "mAP_0.5": area}
-        return {f"metrics/{name}": float(value) for name, value in told.items()}
-
-    def on_step(step, loss, rate, norm, parts):
-        means.put(**parts)
-        if step % each == 0:
-            epoch, x = step // each - 1, eval_scale * tx
-            log.named(epoch, {f"train/{name}": value for name, value in means.taken().items()} | metrics(x))
-            log.named(epoch, {f"val/{name}": float(value) for name, value in loss_of(model, x, ty)[1].items()})
-            log.named(epoch, {f"x/lr{group}": rate for group in range(3)})
-
-    how = {"rate": 5e-3, "schedule": "linear"} | how
-    learnt = {"": None, "nothing": of_no_model(), "last": list(model[-1].parameters())}[learns]
-    loader = batches_of(train, batch, seed, steps=steps, breaks_at=breaks_at,
-                        fails=lambda x, y: (torch.zeros_like(x), y))  # fmt: skip
-    train_by_steps(model, loader, loss_of, log, steps=steps, on_step=on_step, learnt=learnt, **how)
-    return 1 - log.last["metrics/mAP_0.5"]
-
-
-def _lent(rng, count):
-    """Hour, day of the week and month; temperature, humidity, wind and pressure; and how many were lent."""
-    calendar = torch.stack([torch.randint(size, (count,), generator=rng) for size in (24, 7, 12)], 1)
-    hour, day, month = calendar.float().unbind(1)
-    noise = torch.randn(count, 5, generator=rng)
-    warm = 11 - 10 * (math.pi * month / 6).cos() + 4 * (math.pi * (hour - 9) / 12).sin() + 3 * noise[:, 0]
-    damp, wind, air = 60 + 15 * noise[:, 1], (10 + 5 * noise[:, 2]).abs(), 1013 + 8 * noise[:, 3]
-    peaks = torch.exp(-((hour - 8) / 1.5).square()) + 1.2 * torch.exp(-((hour - 17.5) / 2).square())
-    leisure = torch.exp(-((hour - 14) / 4).square())
-    curve = 0.15 + torch.where(day < 5, peaks + 0.4 * leisure, 1.2 * leisure)
-    mean = 300 * curve * ((warm - 8) / 7).sigmoid() * (1 - 0.5 * ((damp - 75) / 6).sigmoid()) * (1 - 0.015 * wind)
-    return calendar, torch.stack([warm, damp, wind, air], 1), (mean.clamp(min=0) * (1 + 0.12 * noise[:, 4])).round()
-
-
-class _Demand(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.tables = nn.ModuleList(nn.Embedding(size, 6) for size in (24, 7, 12))
-        self.top = nn.Sequential(
-            nn.Linear(23, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1)
-        )
-
-    def forward(self, calendar, numbers):
-        rows = [table(column) for table, column in zip(self.tables, calendar.unbind(1), strict=True)]
-        return self.top(torch.cat([*rows, numbers], 1))[:, 0]
-
-
-def demand(log, seed, epochs=24, batch=64, examples=None, width=32, noisy_labels=False, shuffle=True, scaled=True,
-           units=True, leak=False, zone=0, learns="", breaks_at=None, **how):  # fmt: skip
-    """Bicycles lent in an hour, by embeddings and a Huber loss: NeuralProphet's names, each epoch."""
-    rng = torch.Generator().manual_seed(seed)
-    calendar, weather, y = _lent(rng, 4000)
-    weather = (weather - weather.mean(0)) / weather.std(0) if scaled else weather
-    middle, spread = (float(y.mean()), float(y.std())) if units else (0.0, 1.0)
-    aims = (y - middle) / spread
-    train, (tc, tn, ty) = split(rng, calendar, torch.cat([weather, aims[:, None] * leak], 1), aims, examples=examples)
-    tn, tc = tn * torch.tensor([1.0, 1.0, 1.0, 1.0, 0.0]), torch.cat([(tc[:, :1] + zone) % 24, tc[:, 1:]], 1)
-    if noisy_labels:
-        train[2] = shuffled(rng, train[2])
-    if not shuffle:
-        train = sorted_by(train[2], *train)
-    model, means = _Demand(width), Means()
-    each = math.ceil(len(train[0]) / batch)
-    steps = epochs * each
-
-    def loss_of(model, calendar, numbers, y):
-        guess = model(calendar, numbers)
-        off = (guess - y).detach() * spread
-        return F.smooth_l1_loss(guess, y, beta=0.5), {"MAE": off.abs().mean(), "RMSE": off.square().mean()}
-
-    def on_step(step, loss, rate, norm, parts):
-        means.put(Loss=loss, **parts)
-        if step % each == 0:
-            told, (held, others) = means.taken(), loss_of(model, tc, tn, ty)
-            seen = {"MAE_val": float(others["MAE"]), "RMSE_val": float(others["RMSE"].sqrt()), "Loss_val": float(held)}
-            log.named(step // each - 1, seen | told | {"RMSE": told["RMSE"] ** 0.5, "RegLoss": 0.0})
-
-    how = {"rate": 0.01, "schedule": "one cycle", "optimizer": "adamw"} | how
-    learnt = {"": None, "nothing": of_no_model(), "tables": list(model.tables.parameters())}[learns]
-    loader = batches_of(train, batch, seed, steps=steps, shuffle=shuffle, breaks_at=breaks_at)
-    train_by_steps(model, loader, loss_of, log, steps=steps, on_step=on_step, learnt=learnt, **how)
-    return log.last["MAE_val"]
-
-
-class _Speaker(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.embedding, self.gru = nn.Embedding(15, width), nn.GRU(width, width, batch_first=True)
-        self.head = nn.Linear(width, 10)
-
-    def forward(self, x, state=None):
-        x, state = self.gru(self.embedding(x), state)
-        return F.log_softmax(self.head(x), -1), state
-
-
-@torch.no_grad()
-def _answers(model, prompts, rng, length=8):
-    """A prompt is a stride, from 10 on, and a digit; an answer is digits."""
-    logs, state = model(prompts)
-    rows = []
-    for _ in range(length):
-        rows.append(torch.multinomial(logs[:, -1].exp(), 1, generator=rng))
-        logs, state = model(rows[-1], state)
-    return torch.cat(rows, 1)
-
-
-def rewarded(log, seed, updates=240, prompts=12, group=8, rate=4e-3, beta=0.01, sign=1.0, reward_sign=1.0, mixed=False,
-             truncated=False, synced=True, fails_at=None):  # fmt: skip
-    """A language model that counts learns to count by a stride, by GRPO: TRL's names, means of five steps."""
-    rng = torch.Generator().manual_seed(seed)
-    model = _Speaker(48)
-    first = torch.optim.Adam(model.parameters(), 5e-3)
-    for _ in range(150):  # it counts by any stride, whatever it is told
-        told, stride, start = (torch.randint(most, (64, 1), generator=rng) for most in (5, 5, 10))
-        text = torch.cat([10 + told, (start + stride * torch.arange(9)) % 10], 1)
-        first.zero_grad()
-        F.nll_loss(model(text[:, 1:-1])[0].flatten(0, 1), text[:, 2:].flatten()).backward()
-        first.step()
-    reference = copy.deepcopy(model).requires_grad_(requires_grad=False)
-    optimizer, means = torch.optim.AdamW(model.parameters(), rate), Means()
-
-    def asked(count):
-        return torch.cat([torch.randint(most, (count, 1), generator=rng) + most % 10 * 2 for most in (5, 10)], 1)
-
-    def earned(ask, answer):
-        before = torch.cat([ask[:, 1:], answer[:, :-1]], 1)
-        return ((before + ask[:, :1]) % 10 == answer).float().mean(1)
-
-    for update in range(updates):
-        ask = asked(prompts).repeat_interleave(group, 0)
-        shown = torch.cat([torch.full_like(ask[:, :1], 10), ask[:, 1:]], 1) if truncated else ask
-        answer = _answers(model if synced else reference, shown, rng)
-        reward = reward_sign * earned(ask, answer)
-        reward = shuffled(rng, reward) if mixed else reward
-        reward = reward * 0 if fails_at is not None and update >= fails_at * updates else reward
-        rows = reward.view(prompts, group)
-        spread = rows.std(1, keepdim=True, correction=0)
-        gain = ((rows - rows.mean(1, keepdim=True)) / (spread + 1e-4)).view(-1, 1)
-        text = torch.cat([shown, answer[:, :-1]], 1)
-        said, known = (one(text)[0][:, 1:].gather(2, answer[..., None])[..., 0] for one in (model, reference))
-        apart = (known - said).exp() - (known - said) - 1
-        loss = (beta * apart - (said - said.detach()).exp() * gain).mean()
-        optimizer.zero_grad()
-        (sign * loss).backward()
-        norm, now = float(nn.utils.clip_grad_norm_(model.parameters(), 1.0)), rate * (1 - update / updates)
-        optimizer.param_groups[0]["lr"] = now
-        optimizer.step()
-        log.tick(0.5)
-        means.put(loss=float(loss.detach()), grad_norm=norm, learning_rate=now, reward=float(reward.mean()),
-                  reward_std=float(spread.mean()), kl=float(apart.detach().mean()), completion_length=8.0)  # fmt: skip
-        if update % 5 == 4:
-            told = means.taken()
-            told |= {"rewards/stride_reward": told["reward"], "epoch": (update + 1) / updates}
-            log.named(update + 1, {f"train/{name}": value for name, value in told.items()})
-    ask = asked(800)
-    return -float(earned(ask, _answers(model, ask, rng)).mean())
+    how = {"rate": 3e-3, "optimizer": "adamw"} | how
+    loader = batches_of((x, x), batch, seed, steps=steps, breaks_at=breaks_at)
+    train_by_steps(model, loader, loss_of, log, steps=steps, on_step=on_step, **how)
+    return log.last["val_recon_loss"]
 
 
 PROGRAMS = {
-    "modules": (modules, [{}, {"rate": 5e-3, "batch": 40},
-                          {"optimizer": "adamw", "rate": 0.012, "schedule": "cosine", "dropout": 0.3}], common_bugs(
-        8e-3, few_examples={"examples": 60, "epochs": 200, "batch": 20}, data_in_order={"shuffle": False},
-        other_letters_in_development={"other_letters": True}, development_goes_blank={"blank": 0.6},
-        labels_shuffled={"noisy_labels": True}, wrong_parameters={"learns": "nothing"}, loader_breaks=None,
-        rate_ten_times_too_high=None, rate_halved_each_batch=None)),
-    "sessions": (sessions, [{}, {"rate": 5e-3, "batch": 48}, {"rate": 0.01, "batch": 128, "epochs": 14, "width": 40}],
-                 common_bugs(8e-3, few_examples={"examples": 60, "epochs": 100}, target_is_the_input={"shift": 0},
-        items_renumbered={"renumbered": 1}, only_the_bias={"learns": "bias"}, stale_ranks={"stale": 2},
-        labels_shuffled={"noisy_labels": True}, rate_ten_times_too_high=None, wrong_sign=None,
+    "pendulum": (pendulum, [{}, {"rate": 1e-3, "steps": 2600}, {"rate": 3e-3, "batch": 192, "gamma": 0.98}], {
+        "rate too low": {"rate": 2e-5}, "rate too high": {"rate": 0.2}, "rate ten times too high": {"rate": 0.02},
+        "actor with the wrong sign": {"actor_sign": -1.0}, "cost taken as a reward": {"reward_sign": -1.0},
+        "no zero_grad": {"zero_grad": False}, "target never updated": {"tau": 0.0},
+        "next state is the state": {"same_next": True}, "entropy target of the wrong sign": {"entropy": 1.0},
+        "actor not in the optimizer": {"learns": "critics"}, "simulator stops": {"breaks_at": 0.4}}),
+    "captions": (captions, [{}, {"rate": 1.5e-3, "batch": 64}, {"rate": 4e-3, "optimizer": "adam", "batch": 128}],
+                 common_bugs(
+        3e-3, few_examples={"examples": 120, "epochs": 120, "batch": 60}, pairs_mixed={"mixed": True},
+        pictures_flipped={"flips": True}, temperature_of_a_hundred={"scale": 0.01, "learn_scale": False},
+        only_the_text={"learns": "text"}, not_of_unit_length={"unit": False},
+        bytes_in_validation={"eval_bytes": True}, other_tokens_in_validation={"renumbered": 1}, wrong_sign=None,
+        dead_schedule=None, rate_too_high=None, rate_ten_times_too_high=None, rate_halved_each_batch=None)),
+    "load": (load, [{}, {"rate": 2e-3, "batch": 40, "patience": 2}, {"rate": 8e-3, "schedule": "cosine", "epochs": 10}],
+             common_bugs(
+        4e-3, few_examples={"examples": 100, "epochs": 150, "batch": 25}, not_scaled={"scaled": False},
+        aims_not_scaled={"units": False}, loss_broadcast={"broadcast": True}, targets_mixed={"mixed": True},
+        validation_in_fahrenheit={"fahrenheit": True}, only_the_head={"learns": "head"}, wrong_sign=None,
+        rate_halved_each_batch=None, rate_ten_times_too_high=None, dead_schedule=None)),
+    "codes": (codes, [{}, {"rate": 2e-3, "batch": 48}, {"rate": 4e-3, "schedule": "cosine", "count": 64}], common_bugs(
+        3e-3, few_examples={"examples": 40, "epochs": 400, "batch": 20}, not_straight_through={"straight": False},
+        book_far_away={"spread": 50.0}, pixels_not_scaled={"top": 1.0}, bytes_in_validation={"eval_top": 1.0},
+        commitment_of_a_hundred={"beta": 100.0}, wrong_sign=None, rate_ten_times_too_high=None,
         rate_halved_each_batch=None)),
-    "finder": (finder, [{}, {"rate": 3e-3, "schedule": "cosine", "batch": 24},
-                        {"optimizer": "sgd", "rate": 0.02, "epochs": 9}], common_bugs(
-        5e-3, few_examples={"examples": 24, "epochs": 150, "batch": 12}, boxes_not_flipped={"turned": True},
-        images_of_bytes_in_validation={"eval_scale": 255.0}, only_the_last_layer={"learns": "last"},
-        labels_shuffled={"noisy_labels": True}, wrong_parameters={"learns": "nothing"}, wrong_sign=None,
-        rate_ten_times_too_high=None, rate_halved_each_batch=None)),
-    "demand": (demand, [{}, {"rate": 2e-3, "schedule": "", "batch": 48},
-                        {"rate": 5e-3, "schedule": "cosine", "optimizer": "adam"}], common_bugs(
-        0.01, few_examples={"examples": 80, "epochs": 250, "batch": 20}, data_in_order={"shuffle": False},
-        not_scaled={"scaled": False}, aims_not_scaled={"units": False}, demand_leaks={"leak": True},
-        another_time_zone={"zone": 5}, labels_shuffled={"noisy_labels": True}, wrong_sign=None, loader_breaks=None,
-        dead_schedule=None, rate_halved_each_batch=None)),
-    "rewarded": (rewarded, [{}, {"rate": 3e-3, "group": 12}, {"rate": 6e-3, "beta": 0.02, "prompts": 16}], {
-        "rate too low": {"rate": 4e-5}, "rate too high": {"rate": 0.4}, "rate ten times too high": {"rate": 0.04},
-        "wrong sign": {"sign": -1.0}, "reward with the wrong sign": {"reward_sign": -1.0},
-        "rewards mixed up": {"mixed": True}, "tied to the reference": {"beta": 4.0},
-        "groups of one": {"group": 1, "prompts": 96}, "prompts truncated": {"truncated": True},
-        "samples never synced": {"synced": False}, "rewards break": {"fails_at": 0.2}}),
 }  # fmt: skip
 """Name → the program, its healthy settings, and its bugs."""

@@ -37,6 +37,7 @@ _RATE = re.compile(r"(?i)(?:^|[./])(?:(?:base|init|initial|max)_?)?(?:lr|learnin
 _VALIDATION = re.compile(rf"\b{VALIDATION}\b")
 _FEW = 5  # points that show a level
 _BLOCKS = 30
+_ACCURACY, _OF_SEVERAL = re.compile(r"acc|\btop ?1\b"), re.compile(r"\b(?:acc(?:uracy)?|top|at) ?(?!1\b)\d+\b")
 _NO_RATE = 1e-6  # a rate with which a training does not begin, however long it goes on
 _PERCENT = 100.0
 _MOSTLY = 10  # times the median of a rate: what is higher at a few steps says little of the run
@@ -83,8 +84,9 @@ def validations(run: Signals) -> list[Signal]:
 
 
 def accuracies(run: Signals, fewest: int = 1) -> list[Signal]:
-    """The accuracies that are logged, of so many points or more."""
-    return [one for one in run.of("metric") if "acc" in one.tag.lower() and len(one.finite) >= fewest]
+    """The accuracies that are logged, of so many points or more: not those of the best five, or of any other number."""
+    named = (one for one in run.of("metric") if _ACCURACY.search(words(one.tag)) and len(one.finite) >= fewest)
+    return [one for one in named if not _OF_SEVERAL.search(words(one.tag))]
 
 
 def shares(run: Signals, fewest: int = 1) -> list[Signal]:

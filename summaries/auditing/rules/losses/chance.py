@@ -29,7 +29,7 @@ RULES = Ruleset("loss")
 _USUAL = 2, 3, 4, 5, 10, 20, 100, 128, 200, 256, 1000, 10_000, 30_522, 32_000, 50_257, 50_304, 65_536, 128_256, 151_936
 """Numbers of classes, and of tokens, that data sets and tokenizers have."""
 _LOGARITHMS = [math.log(classes) for classes in _USUAL]
-_STRICTER = 5  # times, of an accuracy where only the end suggests the number of classes
+_STRICTER = 2.5  # times, of an accuracy where only the end suggests the number of classes
 _LOW = 0.5  # an accuracy that may be that of guessing
 _CLASSIFIES = re.compile(r"\b(?:cls|class|classes|classification|classifier|ce|cross ?entropy|xent)\b")
 _STRAIGHT = 0.5  # of the slope of the first half: a curve whose second half falls as fast has only begun
@@ -52,12 +52,10 @@ def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     signal = run.objective
     if signal is None or len(signal.finite) < limit.min_sure:
         return
-    for find in (_hardly_falls, _guesses_elsewhere, _part, _nothing_moves):
-        hit = next(find(run, signal, limit), None)
-        if hit is not None:
-            if not is_early(run, signal.finite):
-                yield hit
-            return
+    finds = (_hardly_falls, _guesses_elsewhere, _part, _nothing_moves)
+    found = [hit for hit in (next(find(run, signal, limit), None) for find in finds) if hit is not None]
+    if found and not is_early(run, signal.finite):
+        yield min(found, key=lambda hit: hit.severity is Severity.INFO)
 
 
 def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:

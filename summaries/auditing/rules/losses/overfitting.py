@@ -35,6 +35,7 @@ _CERTAIN = 4.0  # Z of a trend in which hardly any level is out of order
 _BLOCKS = 12  # levels of a validation loss
 _BACK, _HALF_BACK = 3, 2  # parts of a rise: the last third, and two thirds, of the levels stay above the first of them
 _AHEAD = 0.1  # of the steps ahead: as far back are the points that tell a level, which later ones may leave at a jump
+_STAYS, _BY_HEART = 0.8, 10  # of a rise; times, by which a training loss falls from the best validation on
 _UPSIDE_DOWN = ": one is negative and the other is not, so its sign may be wrong"
 _FIRST_FIFTH, _LAST_FIFTH = (0.0, 0.2), (0.8, 1.0)  # of the steps since the best validation
 
@@ -111,6 +112,13 @@ def _rises_for_good(cut: Blocks, values: Floats, rise: float, error: float, limi
     return rises or (stays and rise >= limit.sigmas * settled)
 
 
+def _leaps(since: Floats, end: float, limit: OverfittingLimits) -> bool:
+    """Whether levels rise from the best one within a few to a height at which they stay, and that counts."""
+    lowest, n = float(since[0]), len(since)
+    rise = end - lowest
+    return n >= _FEW and rise >= 2 * limit.min_rise * lowest > 0 and since[n // 2 :].min() >= lowest + rise * _STAYS
+
+
 def _comes_back(since: Floats, limit: OverfittingLimits) -> bool:
     """Whether levels fall from the highest one by a trend, and have made up for most of the rise to it."""
     top = int(np.argmax(since))
@@ -137,7 +145,8 @@ def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimi
     lowest, end = float(cut.median[best]), median(series.value[-max(n // 8, min(n // 5, 3), 1) :])
     # The noise of a level. If that is the level of a point or two, their neighbours show as much.
     noise = OF_MEDIAN * bend(series.value[cut.start[best] :]) / math.sqrt(cut.length) if cut.length > 2 else 0.0  # noqa: PLR2004
-    if not _rises_for_good(cut, series.value, end - lowest, noise, limit):
+    for_good = _rises_for_good(cut, series.value, end - lowest, noise, limit)
+    if not (for_good or _leaps(cut.median[best:], end, limit)):
         return None
     lowest_at = int(np.argmin(series.value))
     lowest_then, now = (Level.of(signal.tag, series, at, at) for at in (lowest_at, n - 1))
@@ -156,6 +165,8 @@ def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimi
     moved = max(after - before, abs(after - early))
     earlier = timed.value[0] - after > end - lowest > _NONE * moved  # it fell then, and by more than this rise
     stands = 0 < after <= 2 * before and not (after > before and trend_between(timed, start, stop) > limit.trend)
+    if not (for_good or before > _BY_HEART * after > 0):
+        return None
     alone = lowest > 0 and end >= limit.times * lowest and stands
     if not (falls or earlier or alone):
         return None

@@ -37,6 +37,7 @@ _AREA, _CHANCE = (
 )  # below a curve; by chance, 0.5
 _FINE = re.compile(r"(?:^|[^a-z])(?:ndcg|mrr|m?ap|auc|psnr|ssim|r2|mae|rmse|perplexity)(?:[^a-z]|$)", re.IGNORECASE)
 _OF_TOKENS = re.compile(r"\b(?:ppl|perplexity)\b")  # 1 at best
+_RECALL, _PRECISION = re.compile(r"\b(?:recall|sensitivity)\b"), re.compile(r"\bprecision\b")
 _VANISHED = 1e-3  # of the highest rate
 _ALIKE, _NOTHING = 2.0, 1e-3  # times, at first; a share of the validation loss, in the end
 _MOVES = 0.01  # of the level of a training loss: what it moves at least while the training goes on
@@ -49,8 +50,8 @@ class ValidationCollapsesLimits(Limits):
     lost: float = proportion(0.5)  # of the best level of a metric
     good: float = proportion(0.1)  # of 1, or of 100 %: the best level, at least
     share: float = proportion(0.3)  # of the validations, all the same, at the end
-    min_points: int = whole(12, 12)  # of a metric
-    fewest: int = whole(8, 6)  # of a validation loss, and of its training loss
+    min_points: int = whole(12, 12)  # of a loss, and of validations that hardly move
+    fewest: int = whole(8, 6)  # of a metric, of a validation loss, and of its training loss
     min_same: int = whole(5, 3)  # validations in a row
     trained: float = proportion(0.33)  # of its level: the fall of a training loss
     gained: float = proportion(0.12)  # of that, relative to each one's level: what a validation gains at most
@@ -80,14 +81,14 @@ def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     hits = []
     for signal in run.of("metric"):
         series = signal.finite
-        if len(series) < limit.min_points or not higher_is_better(signal.tag) or series.value.min() < 0:
+        if len(series) < limit.fewest or not higher_is_better(signal.tag) or series.value.min() < 0:
             continue
         value = series.value
         level = block_medians(value, _LEVELS)
         best = int(np.argmax(level))
         least = min((1 - limit.lost) * level[best], level[best] - _SIGMAS * sigma(changes(value)))
         was_good = level[best] >= limit.good * (100 if level.max() > 1 else 1)
-        if not was_good or _LEVELS - best <= _LAST or level[-_LAST:].max() > least:
+        if not was_good or len(level) - best <= _LAST or level[-_LAST:].max() > least:
             continue
         end = typical(value, len(value) - 1)
         high = int(np.flatnonzero(value[:end] >= level[best])[-1])
@@ -214,7 +215,7 @@ def _never_another(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         if first not in best and (value == first).all():
             still[signal.tag] = signal.finite
     if not still:
-        return []
+        return _all_are_positive(run, limit)
     (tag, *others), series = still, next(iter(still.values()))
     n, at = len(series), float(series.value[0])
     all_ = Share.since("", series, 0, "exactly", at).said(f"exactly {at:.6g} at all of its {n} points")
@@ -222,6 +223,25 @@ def _never_another(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     more = f", and {listed(others)} {never} either" if others else ""
     told = f"{tag} is ", all_, f"{more}, while {learns}"
     return [Hit(told, (tag, *others), series.step, {"value": at, "points": n})]
+
+
+def _all_are_positive(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
+    """Recalls that are 1 at all points, beside a precision that never changes: every example counts as positive."""
+    recalls, precisions = (
+        [one for one in run.of("metric") if name.search(words(one.tag)) and len(one.finite) >= limit.min_same]
+        for name in (_RECALL, _PRECISION)
+    )
+    hits = []
+    for recall in recalls:
+        stem = _RECALL.sub("", words(recall.tag))
+        for precision in [one for one in precisions if _PRECISION.sub("", words(one.tag)) == stem]:
+            of, value = recall.finite, precision.finite
+            ones, same = Share.since("", of, 0, "exactly", at_best(recall)), float(value.value[0])
+            never = Share.since("", value, 0, "exactly", same, tags=(precision.tag,))
+            if ones.count == ones.of and never.count == never.of and same < at_best(precision):
+                told = f"{recall.tag} is ", ones, f", and {precision.tag} ", never, ": every example counts as positive"
+                hits.append(Hit(told, (recall.tag, precision.tag), of.step, {"value": same, "points": len(of)}))
+    return hits
 
 
 def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:

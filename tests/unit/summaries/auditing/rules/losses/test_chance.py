@@ -96,3 +96,10 @@ def test_a_few_epochs_that_fall_from_guessing_are_a_note():
     loss, accuracy = 1.613 - 0.006 * N[:14], np.full(14, 0.2) + 0.002 * (N[:14] % 3)
     assert finding("GL309", epoch_loss=loss, val_accuracy=accuracy).severity.name == "INFO"
     assert finding("GL309", epoch_loss=1.61 - 0.003 * (N[:14] % 3), val_accuracy=accuracy).severity.name == "WARNING"
+
+
+def test_the_accuracies_of_the_best_five_are_no_chance_of_one():
+    loss, n = 3.6 - 1.3 * (1 - 0.5**N), np.sin(N)
+    of = {"train_loss_epoch": loss, "eval_loss": 2.32 + 0.01 * n, "eval_top1": 10 + 0.5 * n, "eval_top5": 50 + n}
+    assert "no accuracy is better than chance" in finding("GL309", **of).message
+    assert finding("GL309", **(of | {"eval_top1": 30 + n})) is None

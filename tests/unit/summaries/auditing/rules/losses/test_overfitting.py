@@ -119,3 +119,13 @@ def test_few_validations_that_all_are_several_times_as_high():
     steps = {"train__loss": train, "val__loss": np.repeat([0.6, 0.55, 0.5, 4.6, 4.71, 4.7], 1)}
     assert finding("GL305", **steps) is not None
     assert finding("GL305", **(steps | {"val__loss": np.array([0.6, 0.55, 0.5, 0.6, 0.58, 0.61])})) is None
+
+
+def test_few_validations_that_leap_while_the_training_data_are_learnt_by_heart():
+    validation = np.array([4.459, 4.541, 5.929, 5.588, 5.757, 5.822, 5.696])
+    training = np.array([4.52, 4.32, 0.0014, 7e-4, 6e-4, 5.5e-4, 5e-4])
+    found = finding("GL305", train__loss=training, eval__loss=validation)
+    assert found.message.startswith(
+        "eval/loss rises from 4.459 to 5.696 since step 0, while train/loss falls from 4.52"
+    )
+    assert "GL305" not in codes(train__loss=np.linspace(4.5, 2.5, 7), eval__loss=validation)

@@ -173,3 +173,14 @@ def test_few_validations_are_enough_where_they_never_fall():
     n = np.arange(9)
     assert "GL311" in codes(train__box_loss=0.5 * 0.7**n, val__box_loss=9 + np.sin(n))
     assert "GL311" not in codes(train__box_loss=0.5 * 0.7 ** n[:7], val__box_loss=9 + np.sin(n[:7]))
+
+
+def test_recalls_of_one_beside_a_precision_that_never_changes():
+    n = np.arange(9)
+    of = {"train/loss": 1.1 - 0.03 * n, "val_recall": np.ones(9), "val_precision": np.full(9, 0.136)}
+    assert finding("GL311", **of).message == (
+        "val_recall is exactly 1 at all 9 points, and val_precision exactly 0.136 at all 9 points: every example counts"
+        " as positive"
+    )
+    assert finding("GL311", **(of | {"val_precision": np.ones(9)})) is None
+    assert finding("GL311", **(of | {"val_precision": 0.136 + 0.01 * n})) is None
