@@ -12,8 +12,9 @@ The gradient is multiplied by scale and then clipped to [low, high], which cover
 
 Strategy: the loop takes a vector of elements at a time; the last elements, which do not fill one, are masked. A report
 has the sums of all arrays at once in this loop, where they wait for nothing, if the processor has the registers: 32 of
-64 bytes, or half of them for a rule of few slots. Otherwise it measures each piece of a block after its update, in a few loops with fewer sums: the piece is in
-the first-level cache, and memory goes on being fetched for the next ones. The sums are the same: see `stats`.
+64 bytes, or half of them for a rule of few slots. Otherwise it measures each piece of a block after its update, in a
+few loops with fewer sums: the piece is in the first-level cache, and memory goes on being fetched for the next ones.
+The sums are the same: see `stats`.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from summaries.auditing.claims import Level, Lost, Point, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.explanations import with_cause
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
+from summaries.auditing.signals.loss_names import words
 from summaries.auditing.statistics.course import trend_between, typical
 from summaries.auditing.statistics.descent import Descent
 from summaries.reading.series import Series
@@ -43,6 +44,10 @@ _EXPLAINED = re.compile(r"(?:.*[/_. -])?explained_var(?:iance)?", re.IGNORECASE)
 _EXPLORING = re.compile(r"(?:.*[/_. -])?(?:eps(?:ilon)?|exploration_rate)", re.IGNORECASE)
 _KL = re.compile(r"(?:.*[/_. -])?(?:approx_?kl|kl(?:_div(?:ergence)?)?)", re.IGNORECASE)
 _FROM_REFERENCE = re.compile(r"(?:.*[/_. -])?(?<!approx_)kl(?:_div(?:ergence)?)?(?:_mean)?", re.IGNORECASE)
+_CRITIC = re.compile(r"(?:.*[/_. -])?(?:critic|value|vf|qf\d?|q\d?)_?(?:function_)?loss(?:es)?", re.IGNORECASE)
+_TEMPERATURE = re.compile(r"(?:.*[/_. -])?ent(?:ropy)?_coef(?:ficient)?", re.IGNORECASE)
+_NO_BONUS = 1e-12
+_EVALUATED = re.compile(r"\b(?:eval|evaluation|test)\b")  # means over windows go on rising by themselves
 _SPREAD = re.compile(r"(?:.*[/_. -])?rewards?[/_]std(?:ev|dev)?", re.IGNORECASE)
 
 
@@ -60,6 +65,7 @@ class PolicyCollapseLimits(Limits):
     min_kl: float = at_least(0, 1e-6)  # in nats, of one update
     little_kl: float = above(0, 1e-3)  # in nats, from a reference: a policy that is still the reference
     much_kl: float = above(0, 0.05)  # in nats, from a reference: a policy that is another one
+    times: float = above(1, 10.0)  # the first level: the loss of a critic, or the weight of an entropy, that runs away
     min_zeros: int = whole(10, 5)  # of a divergence, up to its last point
 
 
@@ -224,24 +230,42 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     signal = run.main
     if signal is None or signal.meaning.role != "reward" or len(signal.finite) < limit.min_rewards:
         return
+    evaluated = [one for one in run.of("reward") if _EVALUATED.search(words(one.tag))]
+    rewards = [signal, *(one for one in evaluated if len(one.finite) >= limit.min_points)]
+    signal = next((one for one in rewards if not _rises(one.finite.value)), None)
+    if signal is None:
+        return
     series = signal.finite
     value, n = series.value, len(series)
     first, last = Level.of("", series, 0, n // 3 - 1), Level.of("", series, n - n // 3, n - 1)
     low, high = float(value.min()), float(value.max())
-    rises = Descent(-value).trend < -_SURE or last.value - first.value > sigma(changes(value))
     share = _LOW if n >= _SOME * limit.min_rewards else 1 - limit.lost
     fails = n >= 3 * limit.min_rewards and max(first.value, last.value) < low + share * (high - low)
-    rests = _rests(run, limit) or _without_gain(run, value, limit)
-    if rises or not (fails or rests):
+    rests = _rests(run, limit) or _without_gain(run, rewards[0].finite.value, limit)
+    if not (fails or rests):
         return
     why = rests or f"; at best it is {high:.4g}"
+    noise = " by more than its noise" if last.value > first.value else ""
     yield Hit(
-        (f"{signal.tag} does not rise: about ", first, " in the first third, about ", last, f" in the last{why}"),
+        (
+            f"{signal.tag} does not rise{noise}: about ",
+            first,
+            " in the first third, about ",
+            last,
+            f" in the last{why}",
+        ),
         (signal.tag,),
         series.step,
         {"first third": first.value, "last third": last.value},
         severity=Severity.INFO if np.mean(value == 0) > _MOST else Severity.WARNING,  # a sparse one may yet be found
     )
+
+
+def _rises(reward: Floats) -> bool:
+    """Whether a reward rises by a trend, or its last third is above the first by more than it changes at once."""
+    third = len(reward) // 3
+    gained = median(reward[-third:]) - median(reward[:third])
+    return Descent(-reward).trend < -_SURE or gained > sigma(changes(reward))
 
 
 def _rests(run: Signals, limit: PolicyCollapseLimits) -> str:
@@ -264,25 +288,50 @@ def _rests(run: Signals, limit: PolicyCollapseLimits) -> str:
 
 
 def _without_gain(run: Signals, reward: Floats, limit: PolicyCollapseLimits) -> str:
-    """What shows, to end a sentence with, why a policy that is compared with a reference gains nothing; or ""."""
-    for signal in run.judged if len(reward) >= 3 * limit.min_rewards else ():
-        value = signal.finite.value
-        if len(value) < limit.min_points:
-            continue
-        level, late = Descent(value).level, len(value) // 2
-        ends = f"from {level[0]:.4g} to {level[-1]:.4g}"
-        if _SPREAD.fullmatch(signal.tag):
-            if not value.any():
-                return f"; {signal.tag} is 0 throughout: no answer counts as better than another"
-            varies = sigma(changes(reward[-late:])) > _FAR * median(value[-late:])
-            if level[-1] < limit.share * level[0] and varies:
-                return f"; {signal.tag} falls {ends}: all answers to a question are alike"
-        if _FROM_REFERENCE.fullmatch(signal.tag) and Descent(value).trend > _SURE and level[0] >= 0:
-            if value.max() < limit.little_kl:
-                return f"; {signal.tag} is never above {value.max():.4g}: the policy hardly leaves the reference"
-            if level[-1] > limit.much_kl:
-                return f", though {signal.tag} rises {ends}: the policy changes, and gains nothing"
+    """What shows, to end a sentence with, why a policy gains nothing in many points; or ""."""
+    many = run.judged if len(reward) >= 3 * limit.min_rewards else ()
+    told = (
+        why(signal.tag, Descent(signal.finite.value), reward, limit)
+        for signal in many
+        if len(signal.finite) >= limit.min_points
+        for why in (_of_answers, _of_a_critic)
+    )
+    return next(filter(None, told), "")
+
+
+def _of_answers(tag: str, curve: Descent, reward: Floats, limit: PolicyCollapseLimits) -> str:
+    """What the rewards of a group, and the divergence from a reference, show of a policy that gains nothing."""
+    value, level, late = curve.values, curve.level, len(curve.values) // 2
+    if _SPREAD.fullmatch(tag):
+        if not value.any():
+            return f"; {tag} is 0 throughout: no answer counts as better than another"
+        varies = sigma(changes(reward[-late:])) > _FAR * median(value[-late:])
+        if level[-1] < limit.share * level[0] and varies:
+            return f"; {tag} falls {_ends(curve)}: all answers to a question are alike"
+    if _FROM_REFERENCE.fullmatch(tag) and curve.trend > _SURE and level[0] >= 0:
+        if value.max() < limit.little_kl:
+            return f"; {tag} is never above {value.max():.4g}: the policy hardly leaves the reference"
+        if level[-1] > limit.much_kl:
+            return f", though {tag} rises {_ends(curve)}: the policy changes, and gains nothing"
     return ""
+
+
+def _of_a_critic(tag: str, curve: Descent, _: Floats, limit: PolicyCollapseLimits) -> str:
+    """What the loss of a critic, and the weight of the entropy, show of a policy that gains nothing."""
+    first, last = curve.level[0], curve.level[-1]
+    if first <= 0 or last < 0:
+        return ""
+    if _CRITIC.fullmatch(tag) and last > limit.times * first and curve.trend > _SURE:
+        return f", while {tag} rises {_ends(curve)}: what the policy is told is wrong"
+    if _TEMPERATURE.fullmatch(tag) and last > limit.times * first:
+        return f", while {tag} rises {_ends(curve)}: entropy counts more than the reward"
+    if _TEMPERATURE.fullmatch(tag) and last < _NO_BONUS:
+        return f", while {tag} falls {_ends(curve)}: nothing keeps the policy from one action"
+    return ""
+
+
+def _ends(curve: Descent) -> str:
+    return f"from about {curve.level[0]:.4g} to about {curve.level[-1]:.4g}"
 
 
 def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Hits:

@@ -24,7 +24,7 @@ WORD_ROLES = frozenset({"reward", "episode_length", "metric", "housekeeping", "o
 _REWARD = re.compile(r"\b(?:rewards?|rew|returns?|(?:episode|episodic|ep) ?(?:ret|return|score))\b|\bep(?:rew|ret)\w*")
 _EPISODE_LENGTH = re.compile(r"\b(?:ep|eps|episode|episodic|episodes)\b.*\b(?:len|lens|lengths?|steps)\b|\beplen\w*")
 _METRIC = re.compile(
-    r"\b(?:(?:top ?\d )?acc(?:uracy|uracies)?(?: top ?\d)?|top ?\d|"
+    r"\b(?:(?:top ?\d )?acc(?:uracy|uracies)?(?: top ?\d)?|top ?\d|r (?:1|5|10|50|100)|"
     r"precision|recall|sensitivity|specificity|f ?\d|fbeta|auc|"
     r"auroc|auprc|roc|m?ap|map ?\d+|m?io ?u|dice|jaccard|kappa|mcc|psnr|ssim|ms ssim|bleu\d?|rouge\w*|meteor|cider|"
     r"wer|cer|fid|inception score|r ?2|smape|mape|mase|ndcg|mrr|hits?|perplexity|ppl|spearman\w*|pearson\w*|"
@@ -32,8 +32,8 @@ _METRIC = re.compile(
 )
 _SET = re.compile(r"\b(?:use|uses|is|has|enabled?|weight|coef\w*|lambda|threshold)\b")  # beside a metric: what is set
 _HIGHER = re.compile(
-    r"\b(?:acc\w*|top ?\d|precision|recall|f ?1|m?ap|map \d+|auc|auroc|m?io ?u|dice|r ?2|bleu\d?|rouge\w*|"
-    r"success(?: rate)?|mrr|ndcg|hits?)\b"
+    r"\b(?:acc\w*|top ?\d|r (?:1|5|10|50|100)|precision|recall|f ?1|m?ap|map \d+|auc|auroc|m?io ?u|dice|r ?2|bleu\d?|"
+    r"rouge\w*|success(?: rate)?|mrr|ndcg|hits?)\b"
 )
 _COUNTER = (
     r"(?:(?:train|training|trainer|val|valid|validation|eval|test|total|global|current|cur|num|number|of|n|env|agent|"

@@ -212,18 +212,18 @@ def _back_at_its_start(signal: Signal, series: Series, limit: LossNotDecreasingL
 
 
 def _neither_falls(run: Signals, signal: Signal, limit: LossNotDecreasingLimits) -> Hit | None:
-    """Find a loss that ends no lower than it began, as its validation does: together, few points are enough."""
+    """Find a loss that ends hardly lower than it began, as its validation does: together, few points are enough."""
     series, validation = signal.finite, run.validation
-    others = Course.of(validation.finite.value) if validation and len(validation.finite) >= limit.fewest else None
-    if validation is None or others is None or not limit.fewest <= len(series) < limit.min_points:
+    if validation is None or not limit.fewest <= min(len(series), len(validation.finite)) < limit.min_points:
         return None
-    course = Course.of(series.value)
-    if is_early(run, series) or any(_gains(one, limit) for one in (course, others)):
+    if is_early(run, series) or _gains(validation.finite.value) > limit.no_change:
         return None
-    n = len(series)
+    if _gains(series.value) > limit.max_decline:
+        return None
+    n, how = len(series), "hardly falls" if _gains(series.value) > 0 else "does not fall"
     return Hit(
         (
-            *(f"{signal.tag} is ", *_first_and_late(signal), f"; {validation.tag} does not fall either: "),
+            *(f"{signal.tag} {how}: ", *_first_and_late(signal), f"; nor does {validation.tag}: "),
             *_first_and_late(validation),
         ),
         (*signal.tags, *validation.tags),
@@ -240,11 +240,11 @@ def _first_and_late(signal: Signal) -> tuple[str | Claim, ...]:
     return replace(first, text=one), " at first, and about ", replace(late, text=other), " in the last third"
 
 
-def _gains(course: Course, limit: LossNotDecreasingLimits) -> bool:
-    """Whether the last third is lower than the first point, or the first third, by more than next to nothing."""
-    n = len(course.values)
-    late, early = median(course.values[-(n // 3) :]), median(course.values[: n // 3])
-    return max(float(course.values[0]), early) - late > limit.no_change * abs(late)
+def _gains(value: Floats) -> float:
+    """How much lower the last third of n ≥ 3 values is than the first point, or the first third, as a share of it."""
+    n = len(value)
+    late, early = median(value[-(n // 3) :]), median(value[: n // 3])
+    return (max(float(value[0]), early) - late) / abs(late) if late else 0.0
 
 
 def _much_worse(value: Floats, limit: LossNotDecreasingLimits) -> Ints:

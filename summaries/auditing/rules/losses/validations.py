@@ -22,6 +22,8 @@ from summaries.robust import after_last, block_medians, changes, median, sigma
 from summaries.words import beside, listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
@@ -53,7 +55,7 @@ class ValidationCollapsesLimits(Limits):
     min_points: int = whole(12, 12)  # of a loss, and of validations that hardly move
     fewest: int = whole(8, 6)  # of a metric, of a validation loss, and of its training loss
     min_same: int = whole(5, 3)  # validations in a row
-    trained: float = proportion(0.33)  # of its level: the fall of a training loss
+    trained: float = proportion(0.2)  # of its level: the fall of a training loss
     gained: float = proportion(0.12)  # of that, relative to each one's level: what a validation gains at most
     slipped: float = proportion(0.08)  # of an accuracy's best level, that it loses by a trend
     coin: float = proportion(0.6)  # an accuracy that is never above it has learnt nothing, or little
@@ -73,7 +75,17 @@ def validation_collapses(run: Signals, limit: ValidationCollapsesLimits) -> Hits
             hit, *others = found
             tags = [tag for other in others for tag in other.tags]
             told = hit.message if isinstance(hit.message, tuple) else (hit.message,)
-            yield Hit((*told, beside(tags, "does")), (*hit.tags, *tags), hit.steps, hit.evidence)
+            yield Hit((*told, _likewise(told, tags)), (*hit.tags, *tags), hit.steps, hit.evidence)
+
+
+def _likewise(told: Sequence[str | Claim], tags: Sequence[str]) -> str:
+    """The end of a sentence that says the same of other tags."""
+    verb, about = "does" if len(tags) == 1 else "do", next((one for one in told if isinstance(one, Claim)), None)
+    if not tags:
+        return ""
+    if isinstance(about, Share):
+        return f"; nor {verb} {listed(tags)} {'change' if about.relation == 'exactly' else 'rise'}"
+    return f"; nor {verb} {listed(tags)}" if isinstance(about, Level) else beside(tags, "does")
 
 
 def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
@@ -363,10 +375,12 @@ def _what_rests(run: Signals, step: int, limit: ValidationCollapsesLimits) -> tu
         return ()
     series, n = loss.finite, len(loss.finite)
     since = int(np.searchsorted(series.step, step))
+    if 2 * since > n:
+        return ()
     first, rest = (Level.of(loss.tag, series, at, to, tags=loss.tags) for at, to in ((0, 0), (since, n - 1)))
     falls = Shift.of(first, rest, "falls")
     late = series.value[since:]
     fell = 1 - falls.after.value / falls.before.value
-    if 2 * since > n or not 0 < fell < limit.trained or np.ptp(late) > _MOVES * falls.after.value:
+    if not 0 < fell < limit.trained or np.ptp(late) > _MOVES * falls.after.value:
         return ()
     return ", and ", falls, " and rests there: the model does not move any more"

@@ -153,7 +153,7 @@ def test_a_reward_that_is_that_of_chance_when_nothing_is_random_any_more():
 def test_a_policy_that_is_compared_with_a_reference_and_gains_nothing():
     n = np.arange(48)
     reward = 0.2 + 0.03 * np.sin(5 * n)
-    about = "train/reward does not rise: about "
+    about = "train/reward does not rise by more than its noise: about "
 
     def told(**others):
         found = audited.finding("GL506", **{"train/reward": reward, **{f"train/{tag}": v for tag, v in others.items()}})
@@ -161,8 +161,31 @@ def test_a_policy_that_is_compared_with_a_reference_and_gains_nothing():
         return found and found.message.split(" in the last")[1]
 
     assert told(reward_std=0 * n) == "; train/reward_std is 0 throughout: no answer counts as better than another"
-    assert told(reward_std=0.3 * 0.8**n).endswith("to 1.176e-05: all answers to a question are alike")
+    assert told(reward_std=0.3 * 0.8**n).endswith("to about 1.176e-05: all answers to a question are alike")
     assert told(kl=1e-5 * n) == "; train/kl is never above 0.00047: the policy hardly leaves the reference"
-    assert told(kl=0.02 * n) == ", though train/kl rises from 0.03 to 0.91: the policy changes, and gains nothing"
+    assert (
+        told(kl=0.02 * n)
+        == ", though train/kl rises from about 0.03 to about 0.91: the policy changes, and gains nothing"
+    )
     assert told(kl=0.001 * n, reward_std=0.3 + 0.01 * np.sin(n)) is None
     assert told(approx_kl=0.02 * n) is None  # of an update
+
+
+def test_a_critic_and_an_entropy_that_run_away_while_the_reward_stands():
+    n = np.arange(48)
+    of = {"rollout/ep_rew_mean": 2 * n - 1400.0, "eval/mean_reward": -1300 + 50 * np.sin(5 * n)}
+    about = (
+        "eval/mean_reward does not rise by more than its noise: about -1310 in the first third, about -1289 in the last"
+    )
+
+    def told(tag, value, **others):
+        found = audited.finding("GL506", **(of | {f"train/{tag}": value} | others))
+        return found and found.message.removeprefix(about)
+
+    assert told("critic_loss", 30 * 1.1**n) == (
+        ", while train/critic_loss rises from about 34.65 to about 2296: what the policy is told is wrong"
+    )
+    assert told("ent_coef", 1.1**n).endswith("to about 76.54: entropy counts more than the reward")
+    assert told("ent_coef", 0.3**n).endswith(": nothing keeps the policy from one action")
+    assert told("ent_coef", 0.9**n) is None
+    assert told("critic_loss", 30 * 1.1**n, **{"eval/mean_reward": 20.0 * n}) is None  # it learns

@@ -118,8 +118,8 @@ def test_a_loss_and_its_validation_that_both_end_no_lower():
     of_validation = {"val/box_loss": 0.55 + 0.005 * n, "val/cls_loss": 1.2 + 0.01 * np.cos(n)}
     found = finding("GL303", **parts, **of_validation, epoch=n)
     assert found.message == (
-        "the sum of train/box_loss and train/cls_loss is 1.803 at first, and about 1.8026 in the last third; the sum of"
-        " val/box_loss and val/cls_loss does not fall either: 1.76 at first, and about 1.789 in the last third"
+        "the sum of train/box_loss and train/cls_loss hardly falls: 1.803 at first, and about 1.8026 in the last third;"
+        " nor does the sum of val/box_loss and val/cls_loss: 1.76 at first, and about 1.789 in the last third"
     )
     assert finding("GL303", **parts, **(of_validation | {"val/box_loss": 0.55 - 0.01 * n})) is None
     assert finding("GL303", **parts) is None  # ten points alone may be noise

@@ -184,3 +184,11 @@ def test_recalls_of_one_beside_a_precision_that_never_changes():
     )
     assert finding("GL311", **(of | {"val_precision": np.ones(9)})) is None
     assert finding("GL311", **(of | {"val_precision": 0.136 + 0.01 * n})) is None
+
+
+def test_the_same_of_other_metrics_is_said_in_their_own_words():
+    n = np.arange(16)
+    of = {f"val/R@{k}": 0.01 * k + 0.001 * np.sin(5 * n) for k in (1, 5, 10)}
+    assert finding("GL311", train__loss=2 * 0.9**n, **of).message == (
+        "val/R@1 is never above 0.0109129, while train/loss falls; nor do val/R@5 and val/R@10 rise"
+    )
