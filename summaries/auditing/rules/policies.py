@@ -10,12 +10,24 @@ import numpy as np
 from summaries.auditing.claims import Level, Lost, Point, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.explanations import with_cause
+from summaries.auditing.rules.rewards import (
+    FAR,
+    LEVELS,
+    SURE,
+    TREND,
+    fails,
+    is_harder,
+    is_learnt,
+    is_no_walk,
+    moves_at,
+    rises,
+)
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.signals.loss_names import words
 from summaries.auditing.statistics.course import trend_between, typical
 from summaries.auditing.statistics.descent import Descent
 from summaries.reading.series import Series
-from summaries.robust import OF_MEDIAN, after_last, block_medians, blocks, changes, median, sigma
+from summaries.robust import after_last, blocks, changes, median, sigma
 from summaries.words import beside
 
 if TYPE_CHECKING:
@@ -25,21 +37,15 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset()
-_LEVELS = 12  # medians of stretches
-_TREND = 4  # levels from the best one on, in which a trend can show
-_KEPT = 0.5  # of the range of a reward: what has been learnt, and is kept
-_RARE, _NEAR = 1e-3, 20  # of the updates; points of a reward on each side of one
-_FAR = 3  # standard deviations of a random walk, or of a level
+_RARE = 1e-3  # of the updates
 _MOST = 0.75  # of a sparse reward: so many are nothing
 _LARGE = 0.3  # of a positive reward
 _RANDOM = 0.5  # of the actions, which are random at first; in the end, its square at most are
 _LOW, _SOME = 1 / 3, 6  # of the range of a reward that fails; times `min_rewards`, that show so much
 _MANY = 10  # times `min_rewards`: enough to show that a reward falls from the start
-_SURE = 2.0  # standard deviations of a trend by chance
 _ENTROPY = re.compile(r"(?:.*[/_. -])?(?:policy[_-])?entropy(?:[_-]loss)?", re.IGNORECASE)
 _NO_POLICY = re.compile(r"cross|coef|target|alpha", re.IGNORECASE)
 _OF_AN_UPDATE = re.compile(r"(?:.*[/_. -])?approx_?kl(?:_.*)?", re.IGNORECASE)
-_HARDER = re.compile(r"lesson|curriculum|terrain|difficulty", re.IGNORECASE)
 _EXPLAINED = re.compile(r"(?:.*[/_. -])?explained_var(?:iance)?", re.IGNORECASE)
 _EXPLORING = re.compile(r"(?:.*[/_. -])?(?:eps(?:ilon)?|exploration_rate)", re.IGNORECASE)
 _KL = re.compile(r"(?:.*[/_. -])?(?:approx_?kl|kl(?:_div(?:ergence)?)?)", re.IGNORECASE)
@@ -93,7 +99,7 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         if not judged or n < limit.min_points:
             continue
         bound = limit.share * median(size[: max(n // 10, 1)])
-        if not size.any() and _fails(run):
+        if not size.any() and fails(run):
             none = Share.since("", series, 0, "exactly", 0.0)
             yield Hit(
                 (f"{signal.tag} is ", none, ": the policy does not explore, or its entropy is not measured"),
@@ -108,7 +114,7 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         if n - first < max(n // 10, limit.min_points // 2):
             continue
         before, after = Level.of("", series, 0, max(n // 10 - 1, 0)), Level.of("", series, first, n - 1)
-        learnt = _is_learnt(run, int(series.step[first]))
+        learnt = is_learnt(run, int(series.step[first]))
         early = " within the first half" if 2 * first <= n else ""
         yield Hit(
             (
@@ -122,28 +128,6 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         )
 
 
-def _fails(run: Signals) -> bool:
-    """Whether a reward is logged, has levels, and did not rise."""
-    signal = run.main
-    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < _TREND:
-        return False
-    return not _is_learnt(run, int(signal.finite.step[0]))
-
-
-def _is_learnt(run: Signals, since: int) -> bool:
-    """Whether the reward rose by a trend, and is still most of the way up; unknown if it is logged too rarely."""
-    signal = run.main
-    if signal is None or signal.meaning.role != "reward" or len(signal.finite) < _TREND:
-        return False
-    series = signal.finite
-    level = block_medians(series.value, _LEVELS)
-    error = max(signal.descent.error, OF_MEDIAN * signal.descent.jitter * np.sqrt(len(level) / len(series)))
-    kept = max(_KEPT * (level.max() - level.min()), _FAR * error)
-    rose = level[-1] - level.min() >= kept and level.argmax() > level.argmin()
-    falls = trend_between(series, since, int(series.step[-1])) < -_SURE
-    return bool(rose and not falls)
-
-
 def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     """Find a reward that fell by a trend, and ends with most of what was gained lost.
 
@@ -153,21 +137,21 @@ def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     if signal is None or signal.meaning.role != "reward" or len(signal.finite) < limit.min_rewards:
         return
     series = signal.finite
-    cut = blocks(series.value, _LEVELS)
+    cut = blocks(series.value, LEVELS)
     level = cut.median
     best = int(np.argmax(level))
     gained = float(level[best] - level[: best + 1].min())
-    end = median(level[-_LEVELS // 4 :])
+    end = median(level[-LEVELS // 4 :])
     clear = gained > max(2 * median(cut.sigma), limit.gain * abs(level[0]))
     most = level[best] - limit.lost * gained
     clear = clear and end <= most
     since = int(cut.start[best]) + cut.length - 1
     first, last = int(series.step[since]), int(series.step[-1])
-    at_once = best + _TREND < _LEVELS and bool((level[best + 2 :] <= most).all())  # after which there is no trend
-    if not clear or not (at_once or trend_between(series, first, last) <= -_SURE):
+    at_once = best + TREND < LEVELS and bool((level[best + 2 :] <= most).all())  # after which there is no trend
+    if not clear or not (at_once or trend_between(series, first, last) <= -SURE):
         return
-    learnt = trend_between(series, int(series.step[0]), first) > _SURE
-    harder = _is_harder(run)
+    learnt = trend_between(series, int(series.step[0]), first) > SURE
+    harder = is_harder(run)
     high = int(cut.start[best] + np.flatnonzero(series.value[cut.start[best] : since + 1] >= level[best])[-1])
     low = typical(series.value, len(series) - 1)
     before = int(np.argmin(series.value[: high + 1]))
@@ -179,27 +163,10 @@ def _reward_lost(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         (signal.tag,),
         (first, last),
         {"best": level[best], "end": series.value[low], "gained": gained},
-        severity=Severity.WARNING if learnt and not harder and _is_no_walk(series.value, high, low) else None,
+        severity=Severity.WARNING if learnt and not harder and is_no_walk(series.value, high, low) else None,
     )
     upside_down = Series(series.tag, series.step, series.wall_time, -series.value)
     yield with_cause(run, hit, upside_down, fall.first.step, fall.last.step)
-
-
-def _is_harder(run: Signals) -> bool:
-    """Whether a tag tells of a task that becomes harder by itself: not by steps of a setting."""
-    stepwise = {setting.tag for setting in run.settings}
-    return any(_HARDER.search(tag) for tag in run.all if tag not in stepwise)
-
-
-def _is_no_walk(value: Floats, high: int, low: int) -> bool:
-    """Whether a value, or half of its fall, fell further than steps like its own lead by chance, in a random walk."""
-    part, step, length = value[high : low + 1], _FAR * sigma(changes(value)), low - high
-    least = float(value[high] - value[low])
-    while length:
-        if (part[:-length] - part[length:]).max() > max(least, step * np.sqrt(length)):
-            return True
-        length, least = length // 2, (value[high] - value[low]) / 2
-    return False
 
 
 def _falls_throughout(run: Signals, limit: PolicyCollapseLimits) -> Hits:
@@ -213,15 +180,15 @@ def _falls_throughout(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     noise = sigma(changes(series.value))
     far = first.value > second.value > third.value and first.value - third.value > 2 * noise
     if n < _MANY * limit.min_rewards:  # few points tell only of a fall that is large
-        far = far and signal.descent.jitter < (first.value - third.value) / _FAR
+        far = far and signal.descent.jitter < (first.value - third.value) / FAR
         far = far and third.value < (1 - _LARGE) * first.value
-    if far and trend_between(series, first.first, third.last) < -2 * _SURE:
+    if far and trend_between(series, first.first, third.last) < -2 * SURE:
         yield Hit(
             (Shift.of(first, third, "falls"), " from the first third to the last: the policy becomes worse"),
             (signal.tag,),
             series.step,
             {"first third": first.value, "last third": third.value},
-            severity=None if _is_harder(run) else Severity.WARNING,
+            severity=None if is_harder(run) else Severity.WARNING,
         )
 
 
@@ -232,7 +199,7 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         return
     evaluated = [one for one in run.of("reward") if _EVALUATED.search(words(one.tag))]
     rewards = [signal, *(one for one in evaluated if len(one.finite) >= limit.min_points)]
-    signal = next((one for one in rewards if not _rises(one.finite.value)), None)
+    signal = next((one for one in rewards if not rises(one.finite.value)), None)
     if signal is None:
         return
     series = signal.finite
@@ -240,9 +207,9 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     first, last = Level.of("", series, 0, n // 3 - 1), Level.of("", series, n - n // 3, n - 1)
     low, high = float(value.min()), float(value.max())
     share = _LOW if n >= _SOME * limit.min_rewards else 1 - limit.lost
-    fails = n >= 3 * limit.min_rewards and max(first.value, last.value) < low + share * (high - low)
+    never = n >= 3 * limit.min_rewards and max(first.value, last.value) < low + share * (high - low)
     rests = _rests(run, limit) or _without_gain(run, rewards[0].finite.value, limit)
-    if not (fails or rests):
+    if not (never or rests):
         return
     why = rests or f"; at best it is {high:.4g}"
     noise = " by more than its noise" if last.value > first.value else ""
@@ -259,13 +226,6 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         {"first third": first.value, "last third": last.value},
         severity=Severity.INFO if np.mean(value == 0) > _MOST else Severity.WARNING,  # a sparse one may yet be found
     )
-
-
-def _rises(reward: Floats) -> bool:
-    """Whether a reward rises by a trend, or its last third is above the first by more than it changes at once."""
-    third = len(reward) // 3
-    gained = median(reward[-third:]) - median(reward[:third])
-    return Descent(-reward).trend < -_SURE or gained > sigma(changes(reward))
 
 
 def _rests(run: Signals, limit: PolicyCollapseLimits) -> str:
@@ -305,10 +265,10 @@ def _of_answers(tag: str, curve: Descent, reward: Floats, limit: PolicyCollapseL
     if _SPREAD.fullmatch(tag):
         if not value.any():
             return f"; {tag} is 0 throughout: no answer counts as better than another"
-        varies = sigma(changes(reward[-late:])) > _FAR * median(value[-late:])
+        varies = sigma(changes(reward[-late:])) > FAR * median(value[-late:])
         if level[-1] < limit.share * level[0] and varies:
             return f"; {tag} falls {_ends(curve)}: all answers to a question are alike"
-    if _FROM_REFERENCE.fullmatch(tag) and curve.trend > _SURE and level[0] >= 0:
+    if _FROM_REFERENCE.fullmatch(tag) and curve.trend > SURE and level[0] >= 0:
         if value.max() < limit.little_kl:
             return f"; {tag} is never above {value.max():.4g}: the policy hardly leaves the reference"
         if level[-1] > limit.much_kl:
@@ -321,7 +281,7 @@ def _of_a_critic(tag: str, curve: Descent, _: Floats, limit: PolicyCollapseLimit
     first, last = curve.level[0], curve.level[-1]
     if first <= 0 or last < 0:
         return ""
-    if _CRITIC.fullmatch(tag) and last > limit.times * first and curve.trend > _SURE:
+    if _CRITIC.fullmatch(tag) and last > limit.times * first and curve.trend > SURE:
         return f", while {tag} rises {_ends(curve)}: what the policy is told is wrong"
     if _TEMPERATURE.fullmatch(tag) and last > limit.times * first:
         return f", while {tag} rises {_ends(curve)}: entropy counts more than the reward"
@@ -359,21 +319,8 @@ def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         step[far],
         {"largest": value[top], "points": len(far)},
         len(far),
-        Severity.INFO if len(far) <= _RARE * len(value) and not _moves_at(run, int(step[top])) else Severity.WARNING,
+        Severity.INFO if len(far) <= _RARE * len(value) and not moves_at(run, int(step[top])) else Severity.WARNING,
     )
-
-
-def _moves_at(run: Signals, step: int) -> bool:
-    """Whether the reward has another level after a step than before, beyond its noise."""
-    signal = run.main
-    if signal is None or signal.meaning.role != "reward":
-        return False
-    series = signal.finite
-    at = int(np.searchsorted(series.step, step))
-    before, after = series.value[max(at - _NEAR, 0) : at], series.value[at : at + _NEAR]
-    if min(len(before), len(after)) < _TREND:
-        return False
-    return abs(median(after) - median(before)) > _FAR * max(sigma(before), sigma(after))
 
 
 def _stops(run: Signals, limit: PolicyCollapseLimits) -> Hits:
