@@ -20,6 +20,8 @@ pytest.register_assert_rewrite(*HELPERS - sys.modules.keys())  # what they asser
 # Examples that failed are kept in the checkout, where that can be written.
 KEPT = {} if os.access(TESTS.parent, os.W_OK) else {"database": None}
 settings.register_profile("no deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow], **KEPT)
+# At another place, what is decoded is what was decoded on the disk: a few examples show what the place does to it.
+settings.register_profile("elsewhere", settings.get_profile("no deadline"), max_examples=20)
 settings.load_profile("no deadline")
 
 
@@ -31,6 +33,8 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Add the marker of tests that say what is only true of disks; be in one time zone and width wherever this runs."""
+    if config.getoption("--place"):
+        settings.load_profile("elsewhere")
     if "STRANGE_SEED" not in os.environ:  # a strange machine is what it says
         os.environ["TZ"] = "UTC"
         os.environ.pop("COLUMNS", None)
