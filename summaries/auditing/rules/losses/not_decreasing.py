@@ -28,6 +28,7 @@ _OF_SHARES = 5  # times a small change: what biases alone bring, while the same 
 _FEW = 5  # levels that show a trend
 _BEGINNING = 0.1  # of the steps: a run that starts later may have learnt before
 _BACK = 2  # standard deviations: an end that is no further below the start is no progress
+_AS_FAST = 0.5  # of the fall of the first half: a second half that falls so has only begun
 _HIDES = 3  # standard errors that noise may hide on top of a fall
 _FALLS = 2  # standard errors: a fall by less is none, and a rise by more is one
 
@@ -218,7 +219,8 @@ def _neither_falls(run: Signals, signal: Signal, limit: LossNotDecreasingLimits)
         return None
     if is_early(run, series) or _gains(validation.finite.value) > limit.no_change:
         return None
-    if _gains(series.value) > limit.max_decline:
+    begins = signal.descent.trend < -SURE and signal.descent.straightness >= _AS_FAST
+    if begins or _gains(series.value) > limit.max_decline:
         return None
     n, how = len(series), "hardly falls" if _gains(series.value) > 0 else "does not fall"
     return Hit(

@@ -269,7 +269,7 @@ def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         gained = float(series.value[0]) - signal.descent.lowest
         if len(after.values) < limit.fewest or not after.level[0] > 0 or first <= 0:
             continue
-        fell = 1 - after.level[-1] / after.level[0]
+        fell = min(1 - after.level[-1] / after.level[0], 1.0)
         falls = _falls_by(after, limit.trained)
         untrained = first > (1 - limit.trained) * after.level[0]
         if falls and untrained and gained < limit.gained * fell * first and np.ptp(series.value):
