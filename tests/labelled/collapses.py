@@ -34,6 +34,13 @@ def accuracy_collapses(rng, n, noise):
     }
 
 
+def all_count_as_positive(rng, n, noise):
+    k = max(n // 10, 10)
+    still = {"val/recall": np.ones(k), "val/precision": np.full(k, 0.14)}
+    falls = {"train/loss": columns(noisy(rng, decay(n), noise))}
+    return falls | {tag: columns(value, np.arange(k) * n // k) for tag, value in still.items()}
+
+
 def validation_stands_still(rng, n, noise):
     k = max(n // 10, 10)
     validation = decay(k, 2.5, 0.5)

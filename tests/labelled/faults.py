@@ -3,6 +3,7 @@
 import numpy as np
 from labelled.collapses import (
     accuracy_collapses,
+    all_count_as_positive,
     begins_to_learn,
     discriminator_wins,
     negative_cross_entropy,
@@ -357,6 +358,7 @@ FAULTS = [
     ("GL310", runs_to_minus_infinity), ("GL310", negative_cross_entropy),
     ("GL311", accuracy_collapses), ("GL311", validation_stands_still),
     ("GL313", straight_line), ("GL314", unshuffled), ("GL314", swings_ever_further), ("GL315", relapses),
+    ("GL316", all_count_as_positive),
     ("GL312", posterior_collapses), ("GL312", discriminator_wins), ("GL507", rate_dies),
     ("GL401", gradient_nan), ("GL401", nonfinite_counted),
     ("GL402", norm_explodes), ("GL402", norm_jumps), ("GL402", norm_explodes_at_the_end), ("GL402", norm_steps_up),

@@ -7,6 +7,7 @@ from summaries.auditing.rules.losses import (
     divergence,
     moments,
     not_decreasing,
+    one_answer,
     overfitting,
     parts,
     slow,
@@ -24,7 +25,8 @@ __all__ = ["BETWEEN_RANKS", "RULES"]
 
 _MODULES = (
     files, steps, pauses, incidents, moments, not_decreasing, overfitting, stalled, divergence, chance,
-    unbounded, validations, parts, slow, waves, unstable, norms,
+    unbounded, validations, parts, slow, waves, unstable,
+    one_answer, norms,
     variables, histograms, clipping, updates, precursors, rates, dead_rates, diagnostics, policies, baseline, ranks,
     wiring,
 )  # fmt: skip

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.claims import Level
+from summaries.auditing.claims import Level, Share
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.not_decreasing import loss_not_decreasing
-from summaries.auditing.rules.progress import accuracies, at_best, is_early, rate_in_words, whole_fall
+from summaries.auditing.rules.progress import accuracies, at_best, is_early, rate_in_words, validations, whole_fall
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.loss_names import words
 from summaries.auditing.statistics.course import bend
@@ -32,6 +32,8 @@ _LOGARITHMS = [math.log(classes) for classes in _USUAL]
 _STRICTER = 2.5  # times, of an accuracy where only the end suggests the number of classes
 _LOW = 0.5  # an accuracy that may be that of guessing
 _CLASSIFIES = re.compile(r"\b(?:cls|class|classes|classification|classifier|ce|cross ?entropy|xent)\b")
+_AGREEMENT = re.compile(r"\b(?:r ?2|r squared|kappa|mcc|spearman\w*|pearson\w*)\b")  # 1 at best, 0 by chance
+_LEAST = 0.7  # times an accuracy of chance: a training that is lower guesses among more
 _STRAIGHT = 0.5  # of the slope of the first half: a curve whose second half falls as fast has only begun
 
 
@@ -42,8 +44,9 @@ class GuessingLimits(Limits):
     fall: float = proportion(0.1)  # of the first level, at most
     chance: float = proportion(0.5)  # of 1 / classes, by which an accuracy may be above it
     at: float = proportion(0.015)  # of the logarithm of the classes: all levels of a part of the objective
+    agrees: float = proportion(0.1)  # of 1: an agreement, such as R², that is never higher, and in the end half of it
     min_points: int = whole(20, 10)  # of a loss
-    min_sure: int = whole(12, 10)  # of a loss beside accuracies at chance
+    min_sure: int = whole(8, 8)  # of a loss beside accuracies at chance, and of an agreement
 
 
 @RULES.add("GL309", "guessing", Severity.WARNING, GuessingLimits, unless=loss_not_decreasing)
@@ -52,7 +55,7 @@ def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     signal = run.objective
     if signal is None or len(signal.finite) < limit.min_sure:
         return
-    finds = (_hardly_falls, _guesses_elsewhere, _part, _nothing_moves)
+    finds = (_hardly_falls, _guesses_elsewhere, _part, _nothing_moves, _like_the_mean)
     found = [hit for hit in (next(find(run, signal, limit), None) for find in finds) if hit is not None]
     if found and not is_early(run, signal.finite):
         yield min(found, key=lambda hit: hit.severity is Severity.INFO)
@@ -64,11 +67,11 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     start, end = float(curve.level[0]), float(curve.level[-1])
     classes, about = _classes(start, limit.near), ""
     if not classes or not -limit.near * start <= start - end <= limit.fall * start:
-        classes = _classes_at_the_end(run, curve, limit)
+        classes = _classes_at_the_end(run, curve, limit, of_training=True)
         about = _about(classes)
     if not classes:
         return
-    sure = _at_chance(run, classes, limit.chance)
+    sure = _at_chance(run, classes, limit.chance, of_training=True)
     falls = curve.trend <= -SURE
     short = falls and len(series) < limit.min_points  # it may only have begun
     slow = falls and not short and curve.straightness >= _STRAIGHT
@@ -90,17 +93,21 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     )
 
 
-def _guesses_elsewhere(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
-    """Validation losses that end where guessing does, as the accuracies do: what is learnt holds for no other data."""
-    for signal in run.of("validation_loss"):
+def _guesses_elsewhere(run: Signals, objective: Signal, limit: GuessingLimits) -> Hits:
+    """Losses that end where guessing does, as their accuracies do: of the training, or on other data."""
+    for signal in (objective, *run.of("validation_loss")):
         series, n = signal.finite, len(signal.finite)
-        classes = _classes_at_the_end(run, signal.descent, limit) if n >= limit.min_sure else 0
+        own = signal is objective
+        if own and (signal.descent.trend <= -SURE or _begins(signal.descent)):
+            continue
+        classes = _classes_at_the_end(run, signal.descent, limit, of_training=own) if n >= limit.min_sure else 0
         if not classes:
             continue
-        level, chance = Level.of("", series, n // 2, n - 1), f"{math.log(classes):.4g} = ln {classes}"
+        level, chance = Level.of("", series, n // 2, n - 1, tags=signal.tags), f"{math.log(classes):.4g} = ln {classes}"
+        none = "no accuracy of the training" if own and validations(run) else "no accuracy"
         yield Hit(
             (
-                *(f"{signal.tag} is about ", level, " in the second half, and no accuracy is better than chance: "),
+                *(f"{signal.tag} is about ", level, f" in the second half, and {none} is better than chance: "),
                 f"{chance} is guessing among {_about(classes)}{classes}",
             ),
             signal.tags,
@@ -133,8 +140,8 @@ def _part(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
 
 def _nothing_moves(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     """Low accuracies that never change, and a loss that stays above that of guessing with such an accuracy."""
-    rest, series, n = accuracies(run, limit.min_sure), signal.finite, len(signal.finite)
-    if not rest or any(abs(one.descent.trend) >= SURE or one.finite.value.min() <= 0 for one in rest):
+    rest, series, n = accuracies(run, LEVELS), signal.finite, len(signal.finite)
+    if not rest or n < LEVELS or any(abs(one.descent.trend) >= SURE or one.finite.value.min() <= 0 for one in rest):
         return
     highest = max(_end(one.finite.value) / at_best(one) for one in rest)
     late = median(series.value[n // 2 :])
@@ -151,6 +158,24 @@ def _nothing_moves(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
             series.step[n // 2 :],
             {"last": level.value, "accuracy": share.value},
         )
+
+
+def _like_the_mean(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
+    """Measures of agreement, such as R², that are about 0 or below: telling the mean of all would do as well."""
+    for signal in run.of("metric"):
+        series, n = signal.finite, len(signal.finite)
+        if n < limit.min_sure or not _AGREEMENT.search(words(signal.tag)):
+            continue
+        late = Level.of("", series, n // 2, n - 1)
+        if series.value.max() <= limit.agrees and late.value <= limit.agrees / 2:
+            highest = float(series.value.max())
+            never = Share.since("", series, 0, "at most", highest).said(f"never above {highest:.4g}")
+            yield Hit(
+                (f"{signal.tag} is ", never, ", and about ", late, " in the second half: the mean would do as well"),
+                (signal.tag,),
+                series.step,
+                {"best": highest, "last": late.value},
+            )
 
 
 def _about(classes: int) -> str:
@@ -172,19 +197,25 @@ def _classes(level: float, near: float) -> int:
     return _USUAL[nearest] if abs(_LOGARITHMS[nearest] - level) <= near * _LOGARITHMS[nearest] else 0
 
 
-def _classes_at_the_end(run: Signals, curve: Descent, limit: GuessingLimits) -> int:
+def _classes_at_the_end(run: Signals, curve: Descent, limit: GuessingLimits, *, of_training: bool = False) -> int:
     """The number of classes among which guessing gives a curve's last level and the accuracy; 0 if there is none."""
     end = median(curve.level[-2:])
     classes = round(math.exp(end)) if 0 < end < math.log(_USUAL[-1]) else 0
     near = classes > 1 and abs(math.log(classes) - end) <= limit.near * end
-    sure = near and _at_chance(run, classes, limit.chance / _STRICTER) and curve.since(1 / 2).trend > -SURE
+    sure = (
+        near
+        and _at_chance(run, classes, limit.chance / _STRICTER, of_training=of_training)
+        and curve.since(1 / 2).trend > -SURE
+    )
     return classes if sure else 0
 
 
-def _at_chance(run: Signals, classes: int, chance: float) -> bool:
-    """Whether an accuracy is logged, and all that are end as guesses would."""
-    ends = [_end(one.finite.value) / at_best(one) for one in accuracies(run)]
-    return bool(ends) and max(ends) <= (1 + chance) / classes
+def _at_chance(run: Signals, classes: int, chance: float, *, of_training: bool = False) -> bool:
+    """Whether accuracies, or those of the training, are logged, and all of them end as guesses would."""
+    known, on_other_data = accuracies(run), validations(run)
+    own = [one for one in known if one not in on_other_data] if of_training else []
+    ends = [_end(one.finite.value) / at_best(one) for one in own or known]
+    return bool(ends) and (_LEAST if own else 0) / classes <= max(ends) <= (1 + chance) / classes
 
 
 def _end(value: Floats) -> float:

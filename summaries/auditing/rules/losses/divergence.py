@@ -21,7 +21,7 @@ from summaries.auditing.statistics.course import (
     typical,
     without_zeros,
 )
-from summaries.robust import block_medians, blocks, changes, in_sigmas, median, monotone_trend, sigma
+from summaries.robust import after_last, block_medians, blocks, changes, in_sigmas, median, monotone_trend, sigma
 
 if TYPE_CHECKING:
     from summaries.arrays import Floats
@@ -108,7 +108,7 @@ def _found(run: Signals, signal: Signal, limit: LossDivergesLimits) -> Hit | Non
     if len(series) < limit.min_points or not np.ptp(series.value):
         return None
     if len(series) < _SHORT:
-        return _ends_far_above_its_best(run, signal, series, limit)
+        return _ends_far_above_its_best(run, signal, series, limit) or _returns(run, signal, series, limit)
     # For a short run, also few blocks: the median of five points is too noisy.
     counts = (_BLOCKS, _FEW_BLOCKS) if len(series) < _LONG else (_BLOCKS,)
     for count in dict.fromkeys(min(count, len(series) // _FEW) for count in counts):
@@ -119,6 +119,7 @@ def _found(run: Signals, signal: Signal, limit: LossDivergesLimits) -> Hit | Non
         _breaking_away(run, signal, series, limit)
         or _above_its_start(signal, series, limit)
         or _ends_far_above_its_best(run, signal, series, limit)
+        or _returns(run, signal, series, limit)
     )
 
 
@@ -161,6 +162,24 @@ def _ends_far_above_its_best(run: Signals, signal: Signal, series: Series, limit
         return None
     since = start + int(np.flatnonzero(value[start:] < lowest + least / 2)[-1])
     return _hit(signal, series, since, float(np.exp(lowest)), float(np.exp(end)), in_sigmas(end - lowest, noise))
+
+
+def _returns(run: Signals, signal: Signal, series: Series, limit: LossDivergesLimits) -> Hit | None:
+    """Find a loss that came down for some points, and ends near where it began, for a third of the run."""
+    value, n = series.value, len(series)
+    start, end, third = median(value[:3]), median(value[-3:]), value[-(n // 3) :]
+    lowest = float(np.partition(value, _FEW - 1)[_FEW - 1])  # so many points are as low
+    learnt, rise = start - lowest, end - lowest
+    if not 0 < limit.min_rise * abs(lowest) < rise or rise < (1 - limit.min_undone) * learnt:  # as in most runs
+        return None
+    half, noise = lowest + rise / 2, sigma(changes(third))
+    since = after_last(value <= half)
+    if third.min() <= half or rise < limit.sigmas * noise or not learnt > limit.min_rise * abs(lowest):
+        return None
+    low = int(np.argmin(value[:since]))
+    if (value[low : max(since, 1)] > half).any() or explained_by_rate(run, series, low, n - 1, n - 1):
+        return None
+    return _hit(signal, series, low, float(value[low]), end, in_sigmas(rise, noise))
 
 
 def _divergence(run: Signals, signal: Signal, series: Series, count: int, limit: LossDivergesLimits) -> Hit | None:

@@ -29,6 +29,7 @@ _FEW = 5  # levels that show a trend
 _BEGINNING = 0.1  # of the steps: a run that starts later may have learnt before
 _BACK = 2  # standard deviations: an end that is no further below the start is no progress
 _AS_FAST = 0.5  # of the fall of the first half: a second half that falls so has only begun
+_WORSE = 0.02  # of the first point: an end that is higher by more is no progress, whatever was between
 _HIDES = 3  # standard errors that noise may hide on top of a fall
 _FALLS = 2  # standard errors: a fall by less is none, and a rise by more is one
 
@@ -244,9 +245,10 @@ def _first_and_late(signal: Signal) -> tuple[str | Claim, ...]:
 
 def _gains(value: Floats) -> float:
     """How much lower the last third of n ≥ 3 values is than the first point, or the first third, as a share of it."""
-    n = len(value)
+    n, first = len(value), float(value[0])
     late, early = median(value[-(n // 3) :]), median(value[: n // 3])
-    return (max(float(value[0]), early) - late) / abs(late) if late else 0.0
+    began = first if late > (1 + _WORSE) * first > 0 else max(first, early)
+    return (began - late) / abs(late) if late else 0.0
 
 
 def _much_worse(value: Floats, limit: LossNotDecreasingLimits) -> Ints:

@@ -12,7 +12,7 @@ from summaries.auditing.claims import Claim, Level, Move, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.overfitting import overfitting
 from summaries.auditing.rules.progress import accuracies, at_best, shares, validations, whole_fall
-from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.signals.loss_names import words
 from summaries.auditing.signals.objectives import on_the_axis_of
 from summaries.auditing.signals.roles import higher_is_better
@@ -39,7 +39,6 @@ _AREA, _CHANCE = (
 )  # below a curve; by chance, 0.5
 _FINE = re.compile(r"(?:^|[^a-z])(?:ndcg|mrr|m?ap|auc|psnr|ssim|r2|mae|rmse|perplexity)(?:[^a-z]|$)", re.IGNORECASE)
 _OF_TOKENS = re.compile(r"\b(?:ppl|perplexity)\b")  # 1 at best
-_RECALL, _PRECISION = re.compile(r"\b(?:recall|sensitivity)\b"), re.compile(r"\bprecision\b")
 _VANISHED = 1e-3  # of the highest rate
 _ALIKE, _NOTHING = 2.0, 1e-3  # times, at first; a share of the validation loss, in the end
 _MOVES = 0.01  # of the level of a training loss: what it moves at least while the training goes on
@@ -61,6 +60,7 @@ class ValidationCollapsesLimits(Limits):
     coin: float = proportion(0.6)  # an accuracy that is never above it has learnt nothing, or little
     few: float = proportion(0.25)  # the same of other metrics, of which half may be much
     gap: float = proportion(0.4)  # between the last accuracy on other data, and that of the training
+    times: float = above(1, 10.0)  # the training loss: a validation that is always higher is measured otherwise
     still: float = proportion(0.001)  # of the level, and of what was learnt: all that the last half moves
 
 
@@ -70,7 +70,9 @@ def validation_collapses(run: Signals, limit: ValidationCollapsesLimits) -> Hits
     if run.moving_target:
         return
     fallen = _lost(run, limit) or _unlearnt(run, limit) or _far_below(run, limit)
-    for found in (fallen, _stuck(run, limit), _never_better(run, limit) or _memorized(run, limit)):
+    far_above = _far_above(run, limit)
+    further = [] if far_above else [_stuck(run, limit), _never_better(run, limit) or _memorized(run, limit)]
+    for found in (fallen, far_above, *further):
         if found:
             hit, *others = found
             tags = [tag for other in others for tag in other.tags]
@@ -216,44 +218,29 @@ def _stuck(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
 
 def _never_another(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     """Validations, and metrics below their best, that are the same at all points while the training learns."""
-    learns = _what_learns(run, limit)
     still: dict[str, Series] = {}
-    for signal in [*run.of("validation_loss"), *run.of("metric")] if learns else []:
+    for signal in [*run.of("validation_loss"), *run.of("metric")]:
         value = signal.finite.value
-        if len(value) < 2 * limit.min_same:
+        if len(value) < limit.fewest:
             continue
         first = float(value[0])
         best = (1.0, _PERCENT) if signal.meaning.role == "metric" and higher_is_better(signal.tag) else (0.0,)
         if first not in best and (value == first).all():
             still[signal.tag] = signal.finite
     if not still:
-        return _all_are_positive(run, limit)
+        return []
     (tag, *others), series = still, next(iter(still.values()))
-    n, at = len(series), float(series.value[0])
+    n, at, loss = len(series), float(series.value[0]), run.objective
+    learns = _what_learns(run, limit) if n >= 2 * limit.min_same else ""
+    if not learns and others and loss is not None and len(loss.finite) >= limit.fewest and loss.descent.trend < -SURE:
+        learns = f"{loss.tag} falls"  # by little: several that never change are no chance
+    if not learns:
+        return []
     all_ = Share.since("", series, 0, "exactly", at).said(f"exactly {at:.6g} at all of its {n} points")
     never = "never changes" if len(others) == 1 else "never change"
     more = f", and {listed(others)} {never} either" if others else ""
     told = f"{tag} is ", all_, f"{more}, while {learns}"
     return [Hit(told, (tag, *others), series.step, {"value": at, "points": n})]
-
-
-def _all_are_positive(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
-    """Recalls that are 1 at all points, beside a precision that never changes: every example counts as positive."""
-    recalls, precisions = (
-        [one for one in run.of("metric") if name.search(words(one.tag)) and len(one.finite) >= limit.min_same]
-        for name in (_RECALL, _PRECISION)
-    )
-    hits = []
-    for recall in recalls:
-        stem = _RECALL.sub("", words(recall.tag))
-        for precision in [one for one in precisions if _PRECISION.sub("", words(one.tag)) == stem]:
-            of, value = recall.finite, precision.finite
-            ones, same = Share.since("", of, 0, "exactly", at_best(recall)), float(value.value[0])
-            never = Share.since("", value, 0, "exactly", same, tags=(precision.tag,))
-            if ones.count == ones.of and never.count == never.of and same < at_best(precision):
-                told = f"{recall.tag} is ", ones, f", and {precision.tag} ", never, ": every example counts as positive"
-                hits.append(Hit(told, (recall.tag, precision.tag), of.step, {"value": same, "points": len(of)}))
-    return hits
 
 
 def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
@@ -278,6 +265,27 @@ def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
             told = f"{signal.tag} does not fall: ", low, " at first, about ", last, " in the second half, while "
             fall = whole_fall(loss)
             hits.append(Hit((*told, fall), (signal.tag,), series.step, {"first": low.value, "late": last.value}))
+    return hits
+
+
+def _far_above(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
+    """Validation losses that are many times their training losses from the first on, and ever more so."""
+    hits = []
+    for signal in run.of("validation_loss"):
+        loss = run.trained_with(signal)
+        if loss is None or min(len(signal.finite), len(loss.finite)) < limit.min_same or loss.finite.value.min() <= 0:
+            continue
+        if _OF_TOKENS.search(words(signal.tag)):
+            continue
+        series, own = signal.finite, on_the_axis_of(signal.finite, loss.finite)
+        ratio = series.value / np.interp(series.step, own.step, own.value)
+        part = max(len(series) // LEVELS, 1)
+        if ratio.min() >= limit.times and median(ratio[-part:]) > _ALIKE * median(ratio[:part]):
+            (first, last), (began, ends) = _ends(signal), _ends(loss)
+            between = f" in the end, {loss.tag} ", began, " and ", ends
+            told = f"{signal.tag} is about ", first, " at first and about ", last, *between
+            why = ": it is measured on inputs, or in units, that differ"
+            hits.append(Hit((*told, why), (signal.tag,), series.step, {"end": last.value, "training": ends.value}))
     return hits
 
 

@@ -82,8 +82,9 @@ THRESHOLDS = {
         "fall": (0.1, "a number from 0 to 1"),
         "chance": (0.5, "a number from 0 to 1"),
         "at": (0.015, "a number from 0 to 1"),
+        "agrees": (0.1, "a number from 0 to 1"),
         "min_points": (20, "a whole number of at least 10"),
-        "min_sure": (12, "a whole number of at least 10"),
+        "min_sure": (8, "a whole number of at least 8"),
     },
     "GL310": {"times": (1000.0, "a number above 1"), "min_points": (10, "a whole number of at least 5")},
     "GL311": {
@@ -99,6 +100,7 @@ THRESHOLDS = {
         "coin": (0.6, "a number from 0 to 1"),
         "few": (0.25, "a number from 0 to 1"),
         "gap": (0.4, "a number from 0 to 1"),
+        "times": (10.0, "a number above 1"),
         "still": (0.001, "a number from 0 to 1"),
     },
     "GL312": {
@@ -135,6 +137,10 @@ THRESHOLDS = {
         "accuracy": (0.1, "a number from 0 to 1"),
         "leap": (2.0, "a number above 1"),
         "min_points": (12, "a whole number of at least 10"),
+    },
+    "GL316": {
+        "min_points": (8, "a whole number of at least 6"),
+        "share": (0.8, "a number from 0 to 1"),
     },
     "GL507": {
         "left": (0.005, "a number from 0 to 1"),

@@ -52,11 +52,11 @@ def test_a_loss_that_begins_to_fall_at_its_end_is_a_note():
     assert found.severity.name == "INFO"
 
 
-def test_twelve_epochs_are_enough_where_an_accuracy_is_that_of_chance():
+def test_eight_epochs_are_enough_where_an_accuracy_is_that_of_chance():
     loss = np.r_[22.7, 0.71 + 0.005 * np.sin(N[:11])]
     found = finding("GL309", epoch_loss=loss, epoch_val_accuracy=np.where(N[:12] % 2, 0.49, 0.5))
     assert found.message.endswith("0.6931 = ln 2 is guessing among 2")
-    assert "GL309" not in codes(epoch_loss=loss[:11], epoch_val_accuracy=np.where(N[:11] % 2, 0.49, 0.5))
+    assert "GL309" not in codes(epoch_loss=loss[:7], epoch_val_accuracy=np.where(N[:7] % 2, 0.49, 0.5))
     assert "GL309" not in codes(epoch_loss=2.303 - 0.004 * N[:15])
 
 
@@ -103,3 +103,23 @@ def test_the_accuracies_of_the_best_five_are_no_chance_of_one():
     of = {"train_loss_epoch": loss, "eval_loss": 2.32 + 0.01 * n, "eval_top1": 10 + 0.5 * n, "eval_top5": 50 + n}
     assert "no accuracy is better than chance" in finding("GL309", **of).message
     assert finding("GL309", **(of | {"eval_top1": 30 + n})) is None
+
+
+def test_an_agreement_that_is_that_of_the_mean():
+    r2 = -0.1 + 0.04 * np.sin(N)
+    found = finding("GL309", **{"Loss/train": 0.9 - 0.3 * (1 - 0.5**N), "R2/val": r2})
+    assert found.message == (
+        "R2/val is never above -0.06038, and about -0.1004 in the second half: the mean would do as well"
+    )
+    assert finding("GL309", **{"Loss/train": 0.9 - 0.3 * (1 - 0.5**N), "R2/val": 0.2 + r2}) is None
+
+
+def test_a_training_loss_is_compared_with_accuracies_of_the_training():
+    n = np.arange(10)
+    of = {"epoch_loss": np.r_[1.32, 1.22, 1.39 + 0.002 * np.sin(n[2:])], "epoch_val_accuracy": 0.74 + 0.005 * np.sin(n)}
+    of |= {"epoch_accuracy": np.r_[0.42, 0.5, 0.25 + 0.01 * np.sin(n[2:])], "epoch_val_loss": 0.92 + 0.008 * n}
+    assert finding("GL309", **of).message == (
+        "epoch_loss is about 1.391 in the second half, and no accuracy of the training is better than chance: 1.386 ="
+        " ln 4 is guessing among 4"
+    )
+    assert finding("GL309", **(of | {"epoch_accuracy": of["epoch_val_accuracy"]})) is None

@@ -142,3 +142,10 @@ def test_a_loss_of_batches_that_rises_while_all_validations_fall_is_a_note():
 def test_a_rise_is_told_from_the_first_point_if_that_is_lower():
     loss = np.r_[0.57, 3.1, 4.2, 6, 8, 10, 11, 12, 12.5, np.full(140, 13.0) + 0.01 * np.sin(np.arange(140))]
     assert finding("GL304", train_loss=loss).message.startswith("train_loss rises from 0.57 at step 0 to 13")
+
+
+def test_a_loss_that_came_down_and_is_back_for_a_third_of_the_run():
+    value = np.r_[np.full(14, 2.3), np.linspace(2.2, 0.84, 9), np.full(19, 2.31)] + 0.003 * np.sin(np.arange(42))
+    found = finding("GL304", loss=value)
+    assert (found.message, found.severity.name) == ("loss rises from 0.84 at step 22 to 2.312 at step 40", "ERROR")
+    assert finding("GL304", loss=value[:25]) is None  # it may come down again
