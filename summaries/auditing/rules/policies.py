@@ -40,6 +40,7 @@ RULES = Ruleset()
 _RARE = 1e-3  # of the updates
 _MOST = 0.75  # of a sparse reward: so many are nothing
 _LARGE = 0.3  # of a positive reward
+_ALWAYS = 0.9  # of the actions
 _RANDOM = 0.5  # of the actions, which are random at first; in the end, its square at most are
 _LOW, _SOME = 1 / 3, 6  # of the range of a reward that fails; times `min_rewards`, that show so much
 _MANY = 10  # times `min_rewards`: enough to show that a reward falls from the start
@@ -118,7 +119,11 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         early = " within the first half" if 2 * first <= n else ""
         yield Hit(
             (
-                *(f"{signal.tag} {'falls' if before.value > after.value else 'rises'} from ", before, " to "),
+                *(
+                    f"{signal.tag} {'falls' if before.value > after.value else 'rises'} from about ",
+                    before,
+                    " to about ",
+                ),
                 *(after, f"{early}: the policy does not explore"),
             ),
             (signal.tag,),
@@ -239,9 +244,11 @@ def _rests(run: Signals, limit: PolicyCollapseLimits) -> str:
         if _ENTROPY.fullmatch(signal.tag) and np.ptp(level) < limit.still * level.min():
             return f"; nor does {signal.tag} move"
         if _EXPLAINED.fullmatch(signal.tag) and level[len(level) // 2 :].max() < limit.explained:
-            return f"; nor does {signal.tag} rise above zero"
+            return f"; nor does {signal.tag} stay above zero"
         if _KL.fullmatch(signal.tag) and 0 < median(size) < limit.min_kl:
             return f"; nor does {signal.tag} leave zero"
+        if _EXPLORING.fullmatch(signal.tag) and value.min() > _ALWAYS:
+            return f"; {signal.tag} is never below {value.min():.4g}: it acts at random all along"
         if _EXPLORING.fullmatch(signal.tag) and value[0] > _RANDOM > _RANDOM**2 > value[-1]:
             return f", though {signal.tag} falls from {value[0]:.4g} to {value[-1]:.4g}: it does no better than chance"
     return ""

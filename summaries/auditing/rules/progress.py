@@ -28,6 +28,7 @@ __all__ = [
     "learns",
     "learns_since",
     "rate_in_words",
+    "rate_is_dead",
     "shares",
     "validations",
     "whole_fall",
@@ -40,6 +41,8 @@ _BLOCKS = 30
 _ACCURACY, _OF_SEVERAL = re.compile(r"acc|\btop ?1\b"), re.compile(r"\b(?:acc(?:uracy)?|top|at) ?(?!1\b)\d+\b")
 _NO_RATE = 1e-6  # a rate with which a training does not begin, however long it goes on
 _PERCENT = 100.0
+_SAME = 0.01  # of a rate: what differs by less is the same
+_VANISHED = 1e-3  # of the highest rate
 _MOSTLY = 10  # times the median of a rate: what is higher at a few steps says little of the run
 _MANY = 200  # steps: as many steps a training takes to begin
 _SECS_OF_AN_EPOCH = 5.0  # from point to point, at least
@@ -136,13 +139,21 @@ def highest_rate(run: Signals) -> float:
     return max(rates, default=math.nan)
 
 
+def rate_is_dead(run: Signals) -> bool:
+    """Whether a learning rate has all but vanished, which explains what stands still: GL504 and GL507 tell of that."""
+    rates = [signal.finite.value for signal in run.of("learning_rate") if len(signal.finite)]
+    return any(rate[-1] <= _VANISHED * rate.max() for rate in rates)
+
+
 def rate_in_words(run: Signals) -> str:
     """The highest learning rate that is logged, or that of the hyperparameters, to end a sentence with; "" without."""
     rates = [signal.finite.value for signal in run.of("learning_rate") if len(signal.finite)]
     if rates:
-        highest, usual = max((float(rate.max()), median(rate)) for rate in rates)
-        mostly = f"{usual:.3g} for most of the run" if highest > _MOSTLY * usual else f"{highest:.3g} at most"
-        return f"; the learning rate is {mostly}"
+        rate = max(rates, key=lambda rate: float(rate.max()))
+        highest, usual = float(rate.max()), median(rate)
+        mostly = 2 * np.count_nonzero(np.abs(rate - usual) <= _SAME * usual) > len(rate)
+        low = f", and {usual:.3g} {'for most of' if mostly else 'or less for half of'} the run"
+        return f"; the learning rate is {highest:.3g} at most{low if highest > _MOSTLY * usual else ''}"
     values = {name: value for name, (value, _) in stated(run.name, run.run).items() if type(value) is float}
     given = [value for name, value in values.items() if _RATE.search(name)]
     return f"; the learning rate is {given[0]:.3g}, as the hyperparameters say" if len(given) == 1 else ""

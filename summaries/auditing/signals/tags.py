@@ -217,7 +217,8 @@ def _meaning_of(tag: str) -> Meaning:
     for role, pattern in compiled(PATTERNS):
         if match := pattern.fullmatch(tag):
             return _meaning(role, match)
-    return Meaning(loss_role(tag) or ("" if "loss" in words(tag).split() else role_by_words(tag)))
+    named = words(re.split(r"[/:]", tag)[-1])  # a metric may stand below a heading of losses
+    return Meaning(loss_role(tag) or ("" if "loss" in named.split() else role_by_words(tag)))
 
 
 @lru_cache(maxsize=8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,7 @@ _LOW = 0.5  # an accuracy that may be that of guessing
 _CLASSIFIES = re.compile(r"\b(?:cls|class|classes|classification|classifier|ce|cross ?entropy|xent)\b")
 _AGREEMENT = re.compile(r"\b(?:r ?2|r squared|kappa|mcc|spearman\w*|pearson\w*)\b")  # 1 at best, 0 by chance
 _LEAST = 0.7  # times an accuracy of chance: a training that is lower guesses among more
+_HARDLY = 0.01  # of the first level: a fall that is none
 _STRAIGHT = 0.5  # of the slope of the first half: a curve whose second half falls as fast has only begun
 
 
@@ -52,12 +54,14 @@ class GuessingLimits(Limits):
 @RULES.add("GL309", "guessing", Severity.WARNING, GuessingLimits, unless=loss_not_decreasing)
 def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     """The loss hardly falls from where guessing among the classes starts, or ends there, with an accuracy to match."""
-    signal = run.objective
-    if signal is None or len(signal.finite) < limit.min_sure:
+    trained = run if run.objective or run.training is None else run.training
+    signal = trained.objective
+    if signal is None or len(signal.finite) < limit.min_sure or run.concurrent_files:
         return
-    finds = (_hardly_falls, _guesses_elsewhere, _part, _nothing_moves, _like_the_mean)
+    on_other_data = (_guesses_elsewhere, _like_the_mean, _one_of_two)
+    finds = (_hardly_falls, *on_other_data, _part, _nothing_moves) if trained is run else on_other_data
     found = [hit for hit in (next(find(run, signal, limit), None) for find in finds) if hit is not None]
-    if found and not is_early(run, signal.finite):
+    if found and not is_early(trained, signal.finite):
         yield min(found, key=lambda hit: hit.severity is Severity.INFO)
 
 
@@ -73,7 +77,7 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
         return
     sure = _at_chance(run, classes, limit.chance, of_training=True)
     falls = curve.trend <= -SURE
-    short = falls and len(series) < limit.min_points  # it may only have begun
+    short = falls and len(series) < limit.min_points and start - end > _HARDLY * start  # it may only have begun
     slow = falls and not short and curve.straightness >= _STRAIGHT
     if not (sure or slow):
         return
@@ -98,7 +102,7 @@ def _guesses_elsewhere(run: Signals, objective: Signal, limit: GuessingLimits) -
     for signal in (objective, *run.of("validation_loss")):
         series, n = signal.finite, len(signal.finite)
         own = signal is objective
-        if own and (signal.descent.trend <= -SURE or _begins(signal.descent)):
+        if own and (run.objective is None or signal.descent.trend <= -SURE or _begins(signal.descent)):
             continue
         classes = _classes_at_the_end(run, signal.descent, limit, of_training=own) if n >= limit.min_sure else 0
         if not classes:
@@ -151,7 +155,7 @@ def _nothing_moves(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
         share = Level.of("", accuracy, 0, len(accuracy) - 1, tags=(rest[0].tag,))
         yield Hit(
             (
-                *(f"{signal.tag} is about ", level, " in the second half, and does not fall; "),
+                *(f"{signal.tag} is about ", level, " in the second half; "),
                 *(f"{rest[0].tag} stays at about ", share, f": nothing is learnt{rate_in_words(run)}"),
             ),
             (*signal.tags, rest[0].tag),
@@ -178,6 +182,26 @@ def _like_the_mean(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
             )
 
 
+def _one_of_two(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
+    """A validation loss that is the entropy of two shares, beside an accuracy that stays at the larger of them."""
+    of_others = [one for one in accuracies(run, limit.min_sure) if one in validations(run)]
+    for signal in run.of("validation_loss") if of_others else ():
+        series, n = signal.finite, len(signal.finite)
+        for accuracy in of_others:
+            late = accuracy.finite.value[len(accuracy.finite) // 2 :]
+            share = float(late[-1]) / at_best(accuracy)
+            if n < limit.min_sure or np.ptp(late) or not _LOW < share < 1:
+                continue
+            level = Level.of("", series, n // 2, n - 1)
+            entropy = -share * math.log(share) - (1 - share) * math.log(1 - share)
+            if abs(level.value - entropy) <= limit.at * entropy:
+                stays = Share.since("", accuracy.finite, len(accuracy.finite) // 2, "exactly", float(late[-1]))
+                stays = replace(stays, tags=(accuracy.tag,)).said(f"{late[-1]:.4g}")
+                told = f"{signal.tag} is about ", level, f" in the second half, and {accuracy.tag} stays at ", stays
+                cost = f": {entropy:.4g} is what it costs to tell the larger of two classes of everything"
+                yield Hit((*told, cost), (signal.tag, accuracy.tag), series.step[n // 2 :], {"last": level.value})
+
+
 def _about(classes: int) -> str:
     """What is said before a number of classes: noise moves the end of a curve from one number to the next."""
     return "" if classes in _USUAL else "about "
@@ -199,23 +223,29 @@ def _classes(level: float, near: float) -> int:
 
 def _classes_at_the_end(run: Signals, curve: Descent, limit: GuessingLimits, *, of_training: bool = False) -> int:
     """The number of classes among which guessing gives a curve's last level and the accuracy; 0 if there is none."""
-    end = median(curve.level[-2:])
+    late = curve.since(1 / 2)
+    end = median(late.level)
     classes = round(math.exp(end)) if 0 < end < math.log(_USUAL[-1]) else 0
     near = classes > 1 and abs(math.log(classes) - end) <= limit.near * end
-    sure = (
-        near
-        and _at_chance(run, classes, limit.chance / _STRICTER, of_training=of_training)
-        and curve.since(1 / 2).trend > -SURE
-    )
-    return classes if sure else 0
+    rests = late.trend > -SURE or late.level[0] - late.level[-1] <= _HARDLY * end
+    chance = limit.chance / _STRICTER
+    return classes if near and rests and _at_chance(run, classes, chance, of_training=of_training) else 0
 
 
 def _at_chance(run: Signals, classes: int, chance: float, *, of_training: bool = False) -> bool:
-    """Whether accuracies, or those of the training, are logged, and all of them end as guesses would."""
+    """Whether accuracies are logged, and all of them end as guesses would; those of a training not below that."""
+    ends = _accuracies_at_the_end(run, of_training=of_training)
+    of_others = validations(run)
+    own = of_training and any(one not in of_others for one in accuracies(run))
+    least = _LEAST if own else 0.0
+    return bool(ends) and least / classes <= max(ends) <= (1 + chance) / classes
+
+
+def _accuracies_at_the_end(run: Signals, *, of_training: bool) -> list[float]:
+    """Where accuracies end, as shares: those of the training, if there are any, or all."""
     known, on_other_data = accuracies(run), validations(run)
     own = [one for one in known if one not in on_other_data] if of_training else []
-    ends = [_end(one.finite.value) / at_best(one) for one in own or known]
-    return bool(ends) and (_LEAST if own else 0) / classes <= max(ends) <= (1 + chance) / classes
+    return [_end(one.finite.value) / at_best(one) for one in own or known]
 
 
 def _end(value: Floats) -> float:

@@ -28,8 +28,6 @@ _OF_SHARES = 5  # times a small change: what biases alone bring, while the same 
 _FEW = 5  # levels that show a trend
 _BEGINNING = 0.1  # of the steps: a run that starts later may have learnt before
 _BACK = 2  # standard deviations: an end that is no further below the start is no progress
-_AS_FAST = 0.5  # of the fall of the first half: a second half that falls so has only begun
-_WORSE = 0.02  # of the first point: an end that is higher by more is no progress, whatever was between
 _HIDES = 3  # standard errors that noise may hide on top of a fall
 _FALLS = 2  # standard errors: a fall by less is none, and a rise by more is one
 
@@ -39,7 +37,6 @@ class LossNotDecreasingLimits(Limits):
 
     min_points: int = whole(30, 20)  # of a loss that has noise
     few_points: int = whole(20, 5)  # of a loss that hardly changes
-    fewest: int = whole(8, 6)  # of a loss, and of its validation, where neither falls
     no_change: float = at_least(0, 0.01)  # of the level: the range of a loss that hardly changes
     times: float = above(1, 3.0)  # the first point: what is much worse
     worse: float = proportion(0.25)  # of the points, that are much worse
@@ -71,8 +68,6 @@ def loss_not_decreasing(run: Signals, limit: LossNotDecreasingLimits) -> Hits:
         hit = None if is_low else _flat(run, signal, series, limit)
         if _is_no_more_than_a_note(hit) and len(series) >= _FEW:
             hit = _worse_than_at_first(signal, series, limit) or hit
-        if hit is None and not is_low:
-            hit = _neither_falls(run, signal, limit)
     if _is_no_more_than_a_note(hit) and not is_low:
         hit = _not_moved(run, limit) or hit
     if hit is not None:
@@ -211,44 +206,6 @@ def _back_at_its_start(signal: Signal, series: Series, limit: LossNotDecreasingL
         {"first": start, "highest": value[top], "last third": end, "noise": noise, "points": n},
         severity=Severity.INFO if recovers else None,
     )
-
-
-def _neither_falls(run: Signals, signal: Signal, limit: LossNotDecreasingLimits) -> Hit | None:
-    """Find a loss that ends hardly lower than it began, as its validation does: together, few points are enough."""
-    series, validation = signal.finite, run.validation
-    if validation is None or not limit.fewest <= min(len(series), len(validation.finite)) < limit.min_points:
-        return None
-    if is_early(run, series) or _gains(validation.finite.value) > limit.no_change:
-        return None
-    begins = signal.descent.trend < -SURE and signal.descent.straightness >= _AS_FAST
-    if begins or _gains(series.value) > limit.max_decline:
-        return None
-    n, how = len(series), "hardly falls" if _gains(series.value) > 0 else "does not fall"
-    return Hit(
-        (
-            *(f"{signal.tag} {how}: ", *_first_and_late(signal), f"; nor does {validation.tag}: "),
-            *_first_and_late(validation),
-        ),
-        (*signal.tags, *validation.tags),
-        series.step,
-        {"first": series.value[0], "last third": median(series.value[n - n // 3 :]), "points": n},
-    )
-
-
-def _first_and_late(signal: Signal) -> tuple[str | Claim, ...]:
-    """The first point and the last third, in words."""
-    series, n = signal.finite, len(signal.finite)
-    first, late = (Level.of("", series, low, high, tags=signal.tags) for low, high in ((0, 0), (n - n // 3, n - 1)))
-    one, other = told_apart(first.value, late.value)
-    return replace(first, text=one), " at first, and about ", replace(late, text=other), " in the last third"
-
-
-def _gains(value: Floats) -> float:
-    """How much lower the last third of n ≥ 3 values is than the first point, or the first third, as a share of it."""
-    n, first = len(value), float(value[0])
-    late, early = median(value[-(n // 3) :]), median(value[: n // 3])
-    began = first if late > (1 + _WORSE) * first > 0 else max(first, early)
-    return (began - late) / abs(late) if late else 0.0
 
 
 def _much_worse(value: Floats, limit: LossNotDecreasingLimits) -> Ints:

@@ -28,12 +28,13 @@ class OneAnswerLimits(Limits):
     """The thresholds of one-answer."""
 
     min_points: int = whole(8, 6)  # of a metric
+    min_zeros: int = whole(12, 8)  # of a metric that never was above 0
     share: float = proportion(0.8)  # of the points, up to the last, at which nothing is found
 
 
 @RULES.add("GL316", "one-answer", Severity.WARNING, OneAnswerLimits, unless=validation_collapses)
 def one_answer(run: Signals, limit: OneAnswerLimits) -> Hits:
-    """A recall is always 1 beside a precision that never changes, or metrics that once were more come to nothing."""
+    """A recall is always 1 beside a precision that never changes, or metrics are 0 throughout, or come to it."""
     if run.moving_target:  # a policy may yet succeed: GL506 judges it
         return
     enough = [one for one in run.of("metric") if len(one.finite) >= limit.min_points]
@@ -57,14 +58,15 @@ def _all_are_positive(metrics: list[Signal]) -> Hits:
 
 
 def _nothing_is_found(metrics: list[Signal], limit: OneAnswerLimits) -> Hits:
-    """Find metrics that were above 0, and are 0 for most of the run, to its end."""
+    """Find metrics that are 0 throughout, or for most of the run, to its end."""
     found: dict[str, Share] = {}
     for signal in metrics:
         series, n = signal.finite, len(signal.finite)
         since = after_last(series.value != 0)
-        if since and n - since >= max(limit.min_points, limit.share * n):  # what always was 0, GL307 tells
+        if n - since >= max(limit.min_points if since else limit.min_zeros, limit.share * n):
             zero = Share.since("", series, since, "exactly", 0.0)
-            found[signal.tag] = zero.said(f"exactly 0 at its last {n - since} of {n} points")
+            points = f"its last {n - since} of {n} points" if since else f"all {n} points"
+            found[signal.tag] = zero.said(f"exactly 0 at {points}")
     if found:
         (tag, zero), *others = found.items()
         more = beside([other for other, _ in others])

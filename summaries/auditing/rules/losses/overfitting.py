@@ -200,7 +200,8 @@ def _told(name: str, loss: Signal, run: str, timed: Series, steps: tuple[int, in
         steps: on that axis: the best validation, the middle of the levels there, and the last one.
     """
     since, start, stop = steps
-    then, now = (int(np.argmin(np.abs(timed.step - step))) for step in (since, stop))
+    then, until = (int(np.argmin(np.abs(timed.step - step))) for step in (since, stop))
+    now = int(np.flatnonzero(timed.step == timed.step[until])[-1])  # by the clock, many have the step of one validation
     first, last = _until(timed, since, stop)
     late, end = (int(np.searchsorted(timed.step, step)) for step in (start + _LAST_FIFTH[0] * (stop - start), stop + 1))
     at_the_end = min(late, end - 1), end - 1

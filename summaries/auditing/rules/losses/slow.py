@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.claims import Level, Shift
+from summaries.auditing.claims import Claim, Level, Shift, told_apart
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.chance import guessing
-from summaries.auditing.rules.progress import at_best, highest_rate, is_early, rate_in_words, shares, validations
+from summaries.auditing.rules.progress import (
+    at_best,
+    highest_rate,
+    is_early,
+    rate_in_words,
+    rate_is_dead,
+    shares,
+    validations,
+)
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.statistics.descent import SURE, Descent
-from summaries.robust import changes
+from summaries.robust import changes, median, sigma
 
 if TYPE_CHECKING:
     from summaries.arrays import Floats
-    from summaries.auditing.signals.signals import Signals
+    from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
 __all__ = ["RULES"]
 
 RULES = Ruleset("loss", "validation_loss")
-_AS_FAST = "in step with the learning rate"
 _FEW, _NO_TREND = 10, 2.0  # points of an accuracy; standard deviations: less is no trend
+_NOISE, _WORSE = 3, 0.02  # standard deviations of a change; of the first point, an end that is no progress
 _AT_ONCE = 0.5  # of the sum of the rates, from one point to the next: a line through two points tells nothing
 
 
@@ -35,8 +44,10 @@ class SlowLearningLimits(Limits):
     straight: float = proportion(0.5)  # of the fall of the first half: that of the second, at least
     bends: float = above(1, 2.0)  # times the fall of the first half: that of the second, at most
     min_points: int = whole(8, 6)  # of a validation loss
+    fewest: int = whole(6, 4)  # the same where the rate explains it
     sure_points: int = whole(20, 6)  # of one; of fewer, a fall is a note unless it is hardly one
     hardly: float = proportion(0.03)  # of the first level
+    rests: float = proportion(0.01)  # of its level: the fall of a validation that does not fall, beside such a loss
     little: float = proportion(0.1)  # of the first level of a loss: the fall, where no accuracy rises
     low: float = proportion(0.5)  # of 1: an accuracy that is never higher, and does not rise
     low_rate: float = above(0, 1e-4)  # a rate that is not above it explains a slow fall
@@ -51,14 +62,15 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
     hit: Hit | None
     for signal in [*run.of("validation_loss"), *by_epochs]:
         series = signal.finite
-        if objective is None or min(len(series), len(objective.finite)) < limit.min_points:
+        least = limit.min_points if highest_rate(run) > limit.low_rate else limit.fewest
+        if objective is None or min(len(series), len(objective.finite)) < least:
             continue
         slow = Descent(_by_the_rate(run, series))
         if not (_is_slow(slow, signal.descent.error, limit) and _falls_by_little(objective.descent, limit)):
             continue
         n = len(series)
         part = max(n // len(slow.level), 1)
-        line = "nearly in a straight line" if _is_line(signal.descent, limit) else _AS_FAST
+        line = "nearly in a straight line" if _is_line(signal.descent, limit) else _as_the_rate(run)
         rate = highest_rate(run)
         sure = n >= limit.sure_points or slow.level[0] - slow.lowest <= limit.hardly * slow.level[0]
         sure = rate <= limit.low_rate or (sure and not rate > limit.usual_rate)
@@ -71,9 +83,9 @@ def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
             {"first": first.value, "last": last.value, "straightness": slow.straightness},
             severity=None if sure else Severity.INFO,
         )
-        yield hit if sure else _shares_rest(run, limit) or hit
+        yield hit if sure else _neither_falls(run, limit) or _shares_rest(run, limit) or hit
         return
-    hit = _shares_rest(run, limit)
+    hit = _neither_falls(run, limit) or _shares_rest(run, limit)
     if hit is not None:
         yield hit
 
@@ -103,6 +115,48 @@ def _shares_rest(run: Signals, limit: SlowLearningLimits) -> Hit | None:
     )
 
 
+def _neither_falls(run: Signals, limit: SlowLearningLimits) -> Hit | None:
+    """Find a loss that ends hardly lower than it began, as its validation does: together, few points are enough."""
+    signal, validation = run.objective, run.validation
+    if signal is None or validation is None or rate_is_dead(run):
+        return None
+    series = signal.finite
+    if min(len(series), len(validation.finite)) < limit.min_points:
+        return None
+    if is_early(run, series) or _gains(validation.finite.value) > limit.rests:
+        return None
+    falls = max(signal.descent.trend, validation.descent.trend) < -SURE
+    begins = falls and signal.descent.straightness >= limit.straight
+    if begins or _gains(series.value) > limit.hardly:
+        return None
+    n, how = len(series), "hardly falls" if _gains(series.value) > 0 else "does not fall"
+    return Hit(
+        (
+            *(f"{signal.tag} {how}: ", *_first_and_late(signal), f"; nor does {validation.tag}: "),
+            *_first_and_late(validation),
+        ),
+        (*signal.tags, *validation.tags),
+        series.step,
+        {"first": series.value[0], "last third": median(series.value[n - n // 3 :]), "points": n},
+    )
+
+
+def _first_and_late(signal: Signal) -> tuple[str | Claim, ...]:
+    """The first point and the last third, in words."""
+    series, n = signal.finite, len(signal.finite)
+    first, late = (Level.of("", series, low, high, tags=signal.tags) for low, high in ((0, 0), (n - n // 3, n - 1)))
+    one, other = told_apart(first.value, late.value)
+    return replace(first, text=one), " at first, and about ", replace(late, text=other), " in the last third"
+
+
+def _gains(value: Floats) -> float:
+    """How much lower the last third of n ≥ 3 values is than the first, or than a first point above it, as a share."""
+    n, first = len(value), float(value[0])
+    late, early = median(value[-(n // 3) :]), median(value[: n // 3])
+    began = first if first > early + _NOISE * sigma(changes(value)) or late > (1 + _WORSE) * first > 0 else early
+    return (began - late) / abs(late) if late else 0.0
+
+
 def _is_slow(curve: Descent, error: float, limit: SlowLearningLimits) -> bool:
     """Whether a curve is a straight line that has come down by little, and by more than its noise."""
     is_straight = _is_line(curve, limit) and _is_surely_straight(curve, error, limit)
@@ -125,6 +179,12 @@ def _falls_by_little(curve: Descent, limit: SlowLearningLimits) -> bool:
     """Whether the levels of a positive curve have come down by a small part of the first one."""
     first = float(curve.level[0])
     return 0 <= first - curve.lowest <= limit.fall * first
+
+
+def _as_the_rate(run: Signals) -> str:
+    """How a loss falls that is a straight line over the sum of the learning rates."""
+    rate = run.of("learning_rate")[0].finite.value
+    return "while the learning rate still rises" if rate[-1] > median(rate) else "as the learning rate comes down"
 
 
 def _by_the_rate(run: Signals, series: Series) -> Floats:

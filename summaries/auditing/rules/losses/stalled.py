@@ -9,8 +9,8 @@ import numpy as np
 
 from summaries.auditing.claims import Level, Share
 from summaries.auditing.findings import Severity
+from summaries.auditing.rules.losses.one_answer import one_answer
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
-from summaries.auditing.signals.roles import higher_is_better
 from summaries.robust import median, stretch_medians
 from summaries.words import counted
 
@@ -29,7 +29,7 @@ class ConstantMetricLimits(Limits):
     min_points: int = whole(20, 3)  # of a loss or a metric
 
 
-@RULES.add("GL307", "constant-metric", Severity.INFO, ConstantMetricLimits)
+@RULES.add("GL307", "constant-metric", Severity.INFO, ConstantMetricLimits, unless=one_answer)
 def constant_metric(run: Signals, limit: ConstantMetricLimits) -> Hits:
     """A loss or a metric has the same value at every point."""
     for signal in run.of("loss", "validation_loss", "metric", "reward"):
@@ -39,11 +39,7 @@ def constant_metric(run: Signals, limit: ConstantMetricLimits) -> Hits:
             same = Share.since("", series, 0, "exactly", float(value))
             message = f"{signal.tag} is ", same.said(f"{value:.6g} at all {len(series)} points")
             evidence = {"value": value, "points": len(series)}
-            fails = not value and signal.meaning.role == "metric" and higher_is_better(signal.tag)
-            fails = fails and not run.of("reward")  # a policy may yet succeed: GL506 judges it
-            yield Hit(
-                message, (signal.tag,), series.step, evidence, len(series), severity=Severity.WARNING if fails else None
-            )
+            yield Hit(message, (signal.tag,), series.step, evidence, len(series))
 
 
 class PlateauLimits(Limits):
@@ -87,7 +83,7 @@ def plateau(run: Signals, limit: PlateauLimits) -> Hits:
             (
                 *(f"{signal.tag} comes down to ", low, f" by step {series.step[until]}; "),
                 *(f"the other {1 - (until + 1) / len(series):.0%} of its points bring it to ", high),
-                f" at best (medians of {counted(low.points, 'point')})",
+                f" at best, in stretches of {counted(low.points, 'point')}",
             ),
             (signal.tag,),
             series.step[until:],

@@ -11,7 +11,7 @@ import numpy as np
 from summaries.auditing.claims import Claim, Level, Move, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.overfitting import overfitting
-from summaries.auditing.rules.progress import accuracies, at_best, shares, validations, whole_fall
+from summaries.auditing.rules.progress import accuracies, at_best, rate_is_dead, shares, validations, whole_fall
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.signals.loss_names import words
 from summaries.auditing.signals.objectives import on_the_axis_of
@@ -39,7 +39,6 @@ _AREA, _CHANCE = (
 )  # below a curve; by chance, 0.5
 _FINE = re.compile(r"(?:^|[^a-z])(?:ndcg|mrr|m?ap|auc|psnr|ssim|r2|mae|rmse|perplexity)(?:[^a-z]|$)", re.IGNORECASE)
 _OF_TOKENS = re.compile(r"\b(?:ppl|perplexity)\b")  # 1 at best
-_VANISHED = 1e-3  # of the highest rate
 _ALIKE, _NOTHING = 2.0, 1e-3  # times, at first; a share of the validation loss, in the end
 _MOVES = 0.01  # of the level of a training loss: what it moves at least while the training goes on
 _SIGMAS = 3.0  # standard deviations of the change from one validation to the next
@@ -204,7 +203,7 @@ def _stuck(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     """
     hits = []
     fine = [one for one in run.of("metric") if _FINE.search(one.tag) and len(one.finite) >= 2 * limit.min_same]
-    for signal in [] if _rate_is_dead(run) else [*run.of("validation_loss"), *fine]:
+    for signal in [] if rate_is_dead(run) else [*run.of("validation_loss"), *fine]:
         series = signal.finite
         hit = _same(signal, series, limit) or (None if signal in fine else _still(signal, series, limit))
         if hit is None or hit.steps is None:
@@ -284,7 +283,7 @@ def _far_above(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
             (first, last), (began, ends) = _ends(signal), _ends(loss)
             between = f" in the end, {loss.tag} ", began, " and ", ends
             told = f"{signal.tag} is about ", first, " at first and about ", last, *between
-            why = ": it is measured on inputs, or in units, that differ"
+            why = ": as if it were measured on other inputs, on other targets, or in other units"
             hits.append(Hit((*told, why), (signal.tag,), series.step, {"end": last.value, "training": ends.value}))
     return hits
 
@@ -354,12 +353,6 @@ def _still(signal: Signal, series: Series, limit: ValidationCollapsesLimits) -> 
         series.step[first:],
         {"value": value[-1], "points": n - first},
     )
-
-
-def _rate_is_dead(run: Signals) -> bool:
-    """Whether a learning rate has all but vanished, which explains it: GL504 and GL507 tell of that."""
-    rates = [signal.finite.value for signal in run.of("learning_rate") if len(signal.finite)]
-    return any(rate[-1] <= _VANISHED * rate.max() for rate in rates)
 
 
 def _last_change(signal: Signal) -> int:

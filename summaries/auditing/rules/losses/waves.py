@@ -20,6 +20,7 @@ __all__ = ["RULES"]
 
 RULES = Ruleset("loss")
 _PARTS = 4  # of a period: enough to see it rise and fall
+_TIMES = 10  # times a level: from here on, percents are hard to read
 _GROWS = 4  # times as large in the last third as in the first: no waves of data
 _PERIODS = 6  # at least: fewer may be restarts of a rate that is not logged
 
@@ -52,10 +53,8 @@ def epoch_waves(run: Signals, limit: WavesLimits) -> Hits:
     steps = int(np.median(np.diff(series.step))) * period
     first, *_, last = (sigma(part) for part in np.array_split(rest, 3))
     profile = [float(rest[phase::period].mean()) for phase in range(period)]
-    size, why = (
-        f"{max(profile) - min(profile):.0%} of its level",
-        "the data come in the same order in every epoch, unshuffled",
-    )
+    swing, why = max(profile) - min(profile), "the data come in the same order in every epoch, unshuffled"
+    size = f"{swing:.0%} of its level" if swing < _TIMES else f"about {swing:.0f} times its level"
     if last > _GROWS * first:
         size = f"{first:.1%} of its level in the first third, and {last:.0%} in the last"
         why = "the training swings, as with a rate that is too high, or gradients that are never set to zero"

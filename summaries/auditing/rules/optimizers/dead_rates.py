@@ -56,7 +56,7 @@ def dead_rate(run: Signals, limit: DeadRateLimits) -> Hits:
             continue
         low = Share.since("", series, first, "at most", float(limit.left * value[top]))
         fall = Move.of(signal.tag, series, top, len(value) - 1, "falls")
-        since = low.said(f" and is below {limit.left:g} of that since step {step[first]}")
+        since = low.said(f" and is below {100 * limit.left:g} % of it since step {step[first]}")
         hits.append(
             Hit(
                 (fall, ",", since, ": the updates are too small to learn"),

@@ -225,9 +225,11 @@ def missing_steps(run: Signals, limit: MissingStepsLimits) -> Hits:
         usual = int(np.median(np.diff(step)))
         missing = int((np.diff(step)[at] // usual - 1).sum())
         every = "every step" if usual == 1 else f"every {usual} steps"
+        first = int(step[at[0]])
+        lacks = f"that of step {first + usual} is" if missing == 1 else f"{missing} are"
+        after = "" if missing == 1 else f", the first after step {first}"
         yield Hit(
-            f"{signal.tag}: points are logged {every}, but {missing} {'is' if missing == 1 else 'are'} missing, the"
-            f" first after step {step[at[0]]}{_in_tags(tags)}",
+            f"{signal.tag}: points are logged {every}, but {lacks} missing{after}{_in_tags(tags)}",
             (signal.tag,),
             (step[at[0]] + usual, step[at[-1] + 1] - usual),
             {"missing": missing, "usual distance": usual, "tags": tags},
@@ -245,7 +247,10 @@ def _gaps(signal: Signal, limit: MissingStepsLimits) -> Ints:
     longer = distance >= 2 * usual
     if usual < 1 or not longer.any() or np.mean(distance == usual) < limit.min_share:
         return np.zeros(0, np.int64)
-    return np.flatnonzero(longer)
+    at = np.flatnonzero(longer)
+    together = len(at) > 1 and at[-1] - at[0] == len(at) - 1
+    begins_or_ends = at[0] == 0 or at[-1] == len(longer) - 1
+    return at[:0] if together and begins_or_ends else at  # there, another distance is the usual one
 
 
 class RestartLimits(Limits):

@@ -46,7 +46,6 @@ THRESHOLDS = {
     "GL303": {
         "min_points": (30, "a whole number of at least 20"),
         "few_points": (20, "a whole number of at least 5"),
-        "fewest": (8, "a whole number of at least 6"),
         "no_change": (0.01, "a number of at least 0"),
         "times": (3.0, "a number above 1"),
         "worse": (0.25, "a number from 0 to 1"),
@@ -116,8 +115,10 @@ THRESHOLDS = {
         "straight": (0.5, "a number from 0 to 1"),
         "bends": (2.0, "a number above 1"),
         "min_points": (8, "a whole number of at least 6"),
+        "fewest": (6, "a whole number of at least 4"),
         "sure_points": (20, "a whole number of at least 6"),
         "hardly": (0.03, "a number from 0 to 1"),
+        "rests": (0.01, "a number from 0 to 1"),
         "little": (0.1, "a number from 0 to 1"),
         "low": (0.5, "a number from 0 to 1"),
         "low_rate": (0.0001, "a number above 0"),
@@ -140,6 +141,7 @@ THRESHOLDS = {
     },
     "GL316": {
         "min_points": (8, "a whole number of at least 6"),
+        "min_zeros": (12, "a whole number of at least 8"),
         "share": (0.8, "a number from 0 to 1"),
     },
     "GL507": {

@@ -51,7 +51,7 @@ def test_what_falls_in_step_with_its_rate_is_no_line():
     rate = 1e-5 * 0.5 * (1 + np.cos(np.pi * N / 30))
     way = np.cumsum(rate) / rate.sum()
     found = finding("GL313", train__loss=4.5 - 0.3 * way, val__loss=4.4 - 0.3 * way, lr=rate)
-    assert " in the whole run, in step with the learning rate; the learning rate is 1e-05 at most" in found.message
+    assert " in the whole run, as the learning rate comes down; the learning rate is 1e-05 at most" in found.message
 
 
 def test_a_rate_that_dies_between_two_points_makes_no_line_of_them():
@@ -108,3 +108,17 @@ def test_accuracies_that_rest_while_the_loss_falls_by_little():
     assert found.message.startswith("acc/top1 does not rise: about ")
     assert "GL313" not in codes(loss_epoch=loss, acc__top1=top1 + 0.5 * step)
     assert "GL313" not in codes(loss_epoch=loss, acc__top1=top1 + 60)  # a fine-tuning that has little left to learn
+
+
+def test_a_loss_and_its_validation_that_both_end_no_lower():
+    n = np.arange(10)
+    parts = {"train/box_loss": 0.6 + 0.01 * np.sin(n), "train/cls_loss": 1.2 - 0.01 * np.sin(n) + 0.003 * np.cos(7 * n)}
+    of_validation = {"val/box_loss": 0.55 + 0.005 * n, "val/cls_loss": 1.2 + 0.01 * np.cos(n)}
+    found = finding("GL313", **parts, **of_validation, epoch=n)
+    assert found.message == (
+        "the sum of train/box_loss and train/cls_loss does not fall: 1.803 at first, and about 1.8026 in the last"
+        " third; nor does the sum of val/box_loss and val/cls_loss: 1.76 at first, and about 1.789 in the last third"
+    )
+    falls = finding("GL313", **parts, **(of_validation | {"val/box_loss": 0.55 - 0.01 * n}))
+    assert (falls.severity.name, falls.tag) == ("INFO", "val/box_loss")
+    assert finding("GL313", **parts) is None  # ten points alone may be noise

@@ -36,7 +36,8 @@ def test_what_varies_or_has_few_points_is_no_constant():
 
 def test_nothing_right_is_a_warning_unless_a_policy_may_yet_succeed():
     nothing = np.zeros(30)
-    assert audited.finding("GL307", val__accuracy=nothing).severity.name == "WARNING"
+    assert audited.finding("GL307", val__accuracy=nothing).severity.name == "INFO"
+    assert audited.finding("GL316", val__accuracy=nothing).message == "val/accuracy is exactly 0 at all 30 points"
     rare = audited.finding("GL307", rollout__success_rate=nothing, rollout__ep_rew_mean=0.1 * (np.arange(30) > 28))
     assert rare.severity.name == "INFO"
 
@@ -63,7 +64,7 @@ def test_a_plateau_is_told_in_medians_and_is_no_jump():
     n = np.arange(300)
     loss = 0.5 + 0.9**n + 0.05 * np.sin(9 * n)
     found = audited.finding("GL308", train__loss=loss)
-    assert found.message.endswith(" at best (medians of 10 points)")
+    assert found.message.endswith(" at best, in stretches of 10 points")
     assert (
         audited.finding("GL308", train__loss=0.01 + 2 * 0.95**n + 4 * (n > 140) * 0.97 ** np.maximum(n - 140, 0))
         is None

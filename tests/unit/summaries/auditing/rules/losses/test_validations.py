@@ -188,8 +188,8 @@ def test_a_validation_that_is_many_times_the_training_loss_is_measured_otherwise
     training = 0.45 * 0.87**n
     found = finding("GL311", train_loss=training, val_loss=250 + 50 * np.sin(n))
     assert found.message == (
-        "val_loss is about 250 at first and about 270.6 in the end, train_loss 0.45 and 0.1285: it is measured on"
-        " inputs, or in units, that differ"
+        "val_loss is about 250 at first and about 270.6 in the end, train_loss 0.45 and 0.1285: as if it were"
+        " measured on other inputs, on other targets, or in other units"
     )
     assert "GL311" not in codes(train_loss=training, val_loss=64 * training)  # a sum, where the other is a mean
 

@@ -11,7 +11,7 @@ STANDS = 1.9 + 0.6 * 0.8 ** np.minimum(N, 30) + 0.001 * (N % 3)
 def test_a_rate_that_vanishes_while_the_loss_stands():
     found = finding("GL507", train__loss=STANDS, train__lr=1e-2 * 0.9**N)
     assert found.message == (
-        "train/lr falls from 0.01 at step 0 to 7.839e-12 at step 199, and is below 0.005 of that since step 51:"
+        "train/lr falls from 0.01 at step 0 to 7.839e-12 at step 199, and is below 0.5 % of it since step 51:"
         " the updates are too small to learn"
     )
 

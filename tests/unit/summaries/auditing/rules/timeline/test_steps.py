@@ -118,7 +118,7 @@ def test_the_words_of_steps(tmp_path):
     )
     log(tmp_path / "gap", [*range(50), *range(51, 99)])
     assert found_in(tmp_path / "gap")["GL205"].message == (
-        "loss: points are logged every step, but 1 is missing, the first after step 49"
+        "loss: points are logged every step, but that of step 50 is missing"
     )
 
 
