@@ -32,7 +32,7 @@ from summaries.words import beside
 
 if TYPE_CHECKING:
     from summaries.arrays import Floats
-    from summaries.auditing.signals.signals import Signals
+    from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES"]
 
@@ -73,6 +73,7 @@ class PolicyCollapseLimits(Limits):
     little_kl: float = above(0, 1e-3)  # in nats, from a reference: a policy that is still the reference
     much_kl: float = above(0, 0.05)  # in nats, from a reference: a policy that is another one
     times: float = above(1, 10.0)  # the first level: the loss of a critic, or the weight of an entropy, that runs away
+    better: float = proportion(0.15)  # of its first level: all that a reward rises while a policy ceases to explore
     min_zeros: int = whole(10, 5)  # of a divergence, up to its last point
 
 
@@ -204,7 +205,8 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         return
     evaluated = [one for one in run.of("reward") if _EVALUATED.search(words(one.tag))]
     rewards = [signal, *(one for one in evaluated if len(one.finite) >= limit.min_points)]
-    signal = next((one for one in rewards if not rises(one.finite.value)), None)
+    explores = _explores_in_vain(run, rewards[0].finite, limit)
+    signal = next((one for one in rewards if not rises(one.finite.value)), rewards[0] if explores else None)
     if signal is None:
         return
     series = signal.finite
@@ -213,19 +215,14 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     low, high = float(value.min()), float(value.max())
     share = _LOW if n >= _SOME * limit.min_rewards else 1 - limit.lost
     never = n >= 3 * limit.min_rewards and max(first.value, last.value) < low + share * (high - low)
-    rests = _rests(run, limit) or _without_gain(run, rewards[0].finite.value, limit)
+    rests = _rests(run, limit) or explores or _without_gain(run, rewards[0].finite.value, limit)
     if not (never or rests):
         return
     why = rests or f"; at best it is {high:.4g}"
     noise = " by more than its noise" if last.value > first.value else ""
+    how = "hardly rises" if rises(value) else f"does not rise{noise}"
     yield Hit(
-        (
-            f"{signal.tag} does not rise{noise}: about ",
-            first,
-            " in the first third, about ",
-            last,
-            f" in the last{why}",
-        ),
+        (f"{signal.tag} {how}: about ", first, " in the first third, about ", last, f" in the last{why}"),
         (signal.tag,),
         series.step,
         {"first third": first.value, "last third": last.value},
@@ -249,9 +246,37 @@ def _rests(run: Signals, limit: PolicyCollapseLimits) -> str:
             return f"; nor does {signal.tag} leave zero"
         if _EXPLORING.fullmatch(signal.tag) and value.min() > _ALWAYS:
             return f"; {signal.tag} is never below {value.min():.4g}: it acts at random all along"
-        if _EXPLORING.fullmatch(signal.tag) and value[0] > _RANDOM > _RANDOM**2 > value[-1]:
-            return f", though {signal.tag} falls from {value[0]:.4g} to {value[-1]:.4g}: it does no better than chance"
+        if told := _ceases_to_explore(signal, limit):
+            return told
     return ""
+
+
+def _explores_in_vain(run: Signals, reward: Series, limit: PolicyCollapseLimits) -> str:
+    """What shows, to end a sentence with, that a policy is hardly better than the random one it was; or ""."""
+    for signal in run.judged:
+        exploring = signal.finite
+        told = _ceases_to_explore(signal, limit)
+        if not told:
+            continue
+        at_random = reward.value[np.interp(reward.step, exploring.step, exploring.value) > _RANDOM]
+        if len(at_random) < limit.min_points // 2:
+            continue
+        gained = median(reward.value[-(len(reward) // 3) :]) - median(at_random)
+        if gained <= limit.better * abs(median(at_random)):
+            return told
+    return ""
+
+
+def _ceases_to_explore(signal: Signal, limit: PolicyCollapseLimits) -> str:
+    """How a share of random actions comes down, in words; "" of any other tag."""
+    value = signal.finite.value
+    if (
+        not _EXPLORING.fullmatch(signal.tag)
+        or len(value) < limit.min_points
+        or not value[0] > _RANDOM > _RANDOM**2 > value[-1]
+    ):
+        return ""
+    return f", though {signal.tag} falls from {value[0]:.4g} to {value[-1]:.4g}: it does no better than chance"
 
 
 def _without_gain(run: Signals, reward: Floats, limit: PolicyCollapseLimits) -> str:

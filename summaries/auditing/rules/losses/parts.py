@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from summaries.auditing.claims import Claim, Level, Share, Shift
 from summaries.auditing.findings import Severity
-from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
+from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.signals.loss_names import words
 from summaries.robust import median, since
 
@@ -26,6 +27,8 @@ _OPPONENT = re.compile(r"\b(?:d|disc|dis|discriminator|netd)\b.*\bloss\b|\bloss\
 _GENERATOR = re.compile(r"\b(?:g|gen|generator|netg)\b.*\bloss\b|\bloss\b.*\b(?:g|gen|generator|netg)\b")
 _SPREAD = re.compile(r"\b(?:embeddings?|features?|latents?|z)\b.*\b(?:std|spread|variance|var|rank)\b")
 _DISTANCE = re.compile(r"\b(?:wasserstein|w|em|emd|earth mover\w*)\b ?\b(?:dist|distance|estimate)\b")
+_FROM_REAL = re.compile(r"\b[fk]id\b")
+_JUDGED_FAKE = re.compile(r"d g z(?: ?\d)?")
 _CODEBOOK = re.compile(r"\b(?:vq|codebook|commit|commitment)\b")
 _ONE_CODE = 1.05  # codes
 _NARROW = "all embeddings are alike"
@@ -40,6 +43,9 @@ class CollapsedPartLimits(Limits):
     narrow: float = proportion(0.1)  # of the highest point of a spread
     share: float = proportion(0.4)  # of the points, at the end
     negative: float = proportion(0.25)  # of the later estimates of a distance, which none should be
+    better: float = proportion(0.15)  # of its first point: all that a distance from what is real comes down
+    times: float = above(1, 4.0)  # its lowest point: a distance that is lost again
+    min_distances: int = whole(6, 4)  # points of such a distance
     min_points: int = whole(20, 10)  # of a part
 
 
@@ -66,6 +72,7 @@ def collapsed_part(run: Signals, limit: CollapsedPartLimits) -> Hits:
         evidence = {"highest": before.value, "late": after.value}
         yield Hit((fall, f": {what}"), (signal.tag,), series.step[first:], evidence)
     yield from _distances(run, limit)
+    yield from _far_from_real(run, limit)
     yield from _unused_codes(run, limit)
 
 
@@ -81,6 +88,27 @@ def _unused_codes(run: Signals, limit: CollapsedPartLimits) -> Hits:
             told = f"{signal.tag} is ", share, " in the end: all is one code, and the others are not in use"
             yield Hit(told, (signal.tag,), series.step[first:], {"late": median(series.value[first:])})
             return
+
+
+def _far_from_real(run: Signals, limit: CollapsedPartLimits) -> Hits:
+    """Fréchet and kernel distances of what is made from what is real, which do not come down, or are lost again."""
+    for signal in [one for one in run.judged if _FROM_REAL.search(words(one.tag))]:
+        series, n = signal.finite, len(signal.finite)
+        if n < limit.min_distances or series.value.min() <= 0:
+            continue
+        low = int(np.argmin(series.value))
+        first, last = Level.of(signal.tag, series, 0, 0), Level.of(signal.tag, series, n - n // 3, n - 1)
+        if series.value[low] >= (1 - limit.better) * first.value:
+            told: tuple[str | Claim, ...] = (
+                *(f"{signal.tag} does not come down: ", replace(first, name=""), " at first, and about "),
+                *(replace(last, name=""), " in the last third: what is made comes no closer to what is real"),
+            )
+        elif last.value >= limit.times * series.value[low]:
+            lowest = Level.of(signal.tag, series, low, low)
+            told = Shift.of(lowest, last, "rises"), f" since step {series.step[low]}: what was learnt is lost"
+        else:
+            continue
+        yield Hit(told, (signal.tag,), series.step[low:], {"best": float(series.value[low]), "late": last.value})
 
 
 def _distances(run: Signals, limit: CollapsedPartLimits) -> Hits:
@@ -120,7 +148,7 @@ def _what(tag: str) -> str:
     text = words(tag)
     if _OF_POLICIES.search(text):
         return ""
-    if _OPPONENT.search(text):
+    if _OPPONENT.search(text) or _JUDGED_FAKE.fullmatch(text):
         return "the discriminator tells all apart, and the generator learns nothing from it"
     if _GENERATOR.search(text):
         return "the discriminator takes all for real, and does not learn"

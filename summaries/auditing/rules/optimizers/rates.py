@@ -23,6 +23,7 @@ _ZEROS = 2.0  # points: fewer zeros in a row are those of a start or an end
 _CYCLE = 2  # times as high as the point before: the beginning of a cycle
 _FREQUENT = 6, 0.1  # changes, and as a share of the points: more of them are the cycles of a schedule
 _RESTART = 0.45  # of a cycle's highest rate: no restart is lower
+_ENDED = 0.01  # of a cycle's highest rate: it has come down
 _RAMP = 0.75  # of the rate before it fell to zero: a rise from less is a ramp
 _AROUND, _ABRUPT = 6, 4  # points on each side of a change, and how many times the usual change there it must be
 _MOST = 0.9  # of the steps at which a rate is zero: another rate that is positive there is that of other parameters
@@ -148,7 +149,9 @@ def _astray(value: Floats, at: Ints, jump: float) -> Bools:
     peak = np.concatenate([np.maximum.accumulate(cycle) for cycle in np.split(value, cycles)])
     peak[cycles] = largest[cycles]  # of one point, so far
     before, now = value[at - 1], value[at]
-    result: Bools = (now > before) & ((now > jump * largest[at - 1]) | (now < _RESTART * peak[at - 1]))
+    # Where a cycle has come to its end, another may begin with a ramp of its own, as after layers are thawed.
+    begins = (before <= _ENDED * peak[at - 1]) & (value[np.minimum(at + 1, len(value) - 1)] > now)
+    result: Bools = (now > before) & ((now > jump * largest[at - 1]) | ((now < _RESTART * peak[at - 1]) & ~begins))
     return result
 
 

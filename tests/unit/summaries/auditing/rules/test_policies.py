@@ -189,3 +189,18 @@ def test_a_critic_and_an_entropy_that_run_away_while_the_reward_stands():
     assert told("ent_coef", 0.3**n).endswith(": nothing keeps the policy from one action")
     assert told("ent_coef", 0.9**n) is None
     assert told("critic_loss", 30 * 1.1**n, **{"eval/mean_reward": 20.0 * n}) is None  # it learns
+
+
+def test_a_policy_that_is_hardly_better_than_the_random_one_it_was():
+    n = np.arange(60)
+    explores = np.maximum(1 - n / 40, 0.05)
+    reward = -1.05 + 0.1 * np.maximum(n - 40, 0) / 20
+    found = audited.finding("GL506", **{"rollout/ep_rew_mean": reward, "rollout/exploration_rate": explores})
+    assert found.message == (
+        "rollout/ep_rew_mean hardly rises: about -1.05 in the first third, about -1.002 in the last, though"
+        " rollout/exploration_rate falls from 1 to 0.05: it does no better than chance"
+    )
+    learns = {"rollout/ep_rew_mean": 4 * reward + 3.2, "rollout/exploration_rate": explores}
+    assert audited.finding("GL506", **learns) is None
+    always = {"rollout/ep_rew_mean": -1 + 0.1 * np.sin(5 * n), "rollout/exploration_rate": np.ones(60)}
+    assert "is never below 1: it acts at random all along" in audited.finding("GL506", **always).message

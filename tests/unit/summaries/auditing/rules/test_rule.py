@@ -108,6 +108,9 @@ THRESHOLDS = {
         "narrow": (0.1, "a number from 0 to 1"),
         "share": (0.4, "a number from 0 to 1"),
         "negative": (0.25, "a number from 0 to 1"),
+        "better": (0.15, "a number from 0 to 1"),
+        "times": (4.0, "a number above 1"),
+        "min_distances": (6, "a whole number of at least 4"),
         "min_points": (20, "a whole number of at least 10"),
     },
     "GL313": {
@@ -247,6 +250,7 @@ THRESHOLDS = {
         "little_kl": (0.001, "a number above 0"),
         "much_kl": (0.05, "a number above 0"),
         "times": (10.0, "a number above 1"),
+        "better": (0.15, "a number from 0 to 1"),
         "min_zeros": (10, "a whole number of at least 5"),
     },
     "GL604": {"min_points": (20, "a whole number of at least 1")},

@@ -68,3 +68,20 @@ def test_a_codebook_of_which_one_code_is_in_use():
     )
     assert "GL312" not in codes(perplexity=1 + N, **columns)
     assert "GL312" not in codes(perplexity=1 + 3 * 0.5**N, loss=0.8 + 0.1 * 0.9**N)  # of a language
+
+
+def test_a_discriminator_that_tells_all_apart_by_what_it_says_of_fakes():
+    found = finding("GL312", **{"Loss_D": 1 + 0 * N, "D(x)": 0.9 + 0 * N, "D(G(z))": 0.4 * 0.9**N})
+    assert found.message.startswith("D(G(z)) falls from 0.4 to about ")
+
+
+def test_a_distance_from_what_is_real():
+    n = np.arange(9)
+    found = finding("GL312", Loss_D=1 + 0 * N, FID=570 + 5 * np.sin(n))
+    assert found.message == (
+        "FID does not come down: 570 at first, and about 573.3 in the last third: what is made comes no closer to what"
+        " is real"
+    )
+    assert finding("GL312", FID=570 * 0.8**n) is None
+    lost = finding("GL312", FID=np.r_[570 * 0.7 ** n[:5], 1500, 1900, 1800, 1850])
+    assert lost.message == "FID rises from 136.9 to about 1850 since step 4: what was learnt is lost"

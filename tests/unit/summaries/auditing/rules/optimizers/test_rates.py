@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from audits.audited import finding
+from audits.audited import codes, finding
 from labelled import timelines as labelled
 
 from summaries.auditing.config import Config
@@ -76,3 +76,11 @@ def test_where_a_group_learns_another_may_be_frozen():
     rate = 1e-3 * 0.5 * (1 + np.cos(np.pi * np.arange(200) / 200))
     assert finding("GL504", lr__group0=rate, lr__group1=np.zeros(200)).severity.name == "INFO"
     assert finding("GL504", lr__group0=np.zeros(200), lr__group1=np.zeros(200)).severity.name == "ERROR"
+
+
+def test_a_second_cycle_that_begins_with_a_ramp():
+    """As of layers that are thawed: the head was trained alone, in a cycle of its own."""
+    cycle = np.sin(np.linspace(0.05, np.pi - 1e-4, 60))
+    assert "GL504" not in codes(lr_0=np.r_[2e-3 * cycle, 1e-4 * cycle], loss=np.ones(120))
+    jumps = np.r_[2e-3 * cycle, np.full(60, 5e-5)]
+    assert "GL504" in codes(lr_0=jumps, loss=np.ones(120))
