@@ -82,5 +82,5 @@ def test_a_second_cycle_that_begins_with_a_ramp():
     """As of layers that are thawed: the head was trained alone, in a cycle of its own."""
     cycle = np.sin(np.linspace(0.05, np.pi - 1e-4, 60))
     assert "GL504" not in codes(lr_0=np.r_[2e-3 * cycle, 1e-4 * cycle], loss=np.ones(120))
-    jumps = np.r_[2e-3 * cycle, np.full(60, 5e-5)]
+    jumps = np.r_[2e-3 * cycle, np.full(60, 8e-4)]
     assert "GL504" in codes(lr_0=jumps, loss=np.ones(120))
