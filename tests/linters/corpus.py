@@ -16,7 +16,10 @@ import torch
 from linters import (
     critics,
     densities,
+    fields,
+    fields_further,
     generative,
+    horizons,
     kept,
     others,
     reinforcement,
@@ -27,6 +30,8 @@ from linters import (
     teachers,
     texts,
     tokens,
+    tutorials,
+    tutorials_further,
     worlds,
 )
 from linters.learning import Log
@@ -247,7 +252,10 @@ PROGRAMS = {
 }
 """Name → the program, its healthy settings, and its bugs."""
 
-for _module in (texts, scenes, critics, structures, worlds, tokens, densities, sessions, teachers, kept):
+for _module in (
+    texts, scenes, critics, structures, worlds, tokens, densities, sessions, teachers, horizons,
+    tutorials, tutorials_further, fields, fields_further, kept,
+):  # fmt: skip
     PROGRAMS |= _module.PROGRAMS
 
 

@@ -14,7 +14,7 @@ from summaries.auditing.rules.losses.overfitting import overfitting
 from summaries.auditing.rules.progress import accuracies, at_best, rate_is_dead, shares, validations, whole_fall
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.signals.loss_names import words
-from summaries.auditing.signals.objectives import on_the_axis_of
+from summaries.auditing.signals.objectives import on_the_axis_of, trained_with
 from summaries.auditing.signals.roles import higher_is_better
 from summaries.auditing.statistics.course import typical
 from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
@@ -39,7 +39,7 @@ _AREA, _CHANCE = (
 )  # below a curve; by chance, 0.5
 _FINE = re.compile(r"(?:^|[^a-z])(?:ndcg|mrr|m?ap|auc|psnr|ssim|r2|mae|rmse|perplexity)(?:[^a-z]|$)", re.IGNORECASE)
 _OF_TOKENS = re.compile(r"\b(?:ppl|perplexity)\b")  # 1 at best
-_ALIKE, _NOTHING = 2.0, 1e-3  # times, at first; a share of the validation loss, in the end
+_ALIKE, _STANDS = 2.5, 0.95  # times, at first; of the level before, what is no lower stands
 _MOVES = 0.01  # of the level of a training loss: what it moves at least while the training goes on
 _SIGMAS = 3.0  # standard deviations of the change from one validation to the next
 
@@ -59,6 +59,8 @@ class ValidationCollapsesLimits(Limits):
     coin: float = proportion(0.6)  # an accuracy that is never above it has learnt nothing, or little
     few: float = proportion(0.25)  # the same of other metrics, of which half may be much
     gap: float = proportion(0.4)  # between the last accuracy on other data, and that of the training
+    kept: float = proportion(0.4)  # of its first point: a validation that ends higher has learnt little
+    ahead: float = above(1, 10.0)  # times a training loss in the end: the validation that stands
     times: float = above(1, 10.0)  # the training loss: a validation that is always higher is measured otherwise
     still: float = proportion(0.001)  # of the level, and of what was learnt: all that the last half moves
 
@@ -289,29 +291,34 @@ def _far_above(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
 
 
 def _memorized(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
-    """Validation losses that end near where they began, while their training loss ends at next to nothing of them."""
+    """Validation losses that stand, not far below where they began, while their training loss ends far below them."""
     hits = []
     for signal in run.of("validation_loss"):
-        loss = run.trained_with(signal)
-        if loss is None or min(len(signal.finite), len(loss.finite)) < limit.min_points:
+        loss = trained_with(signal, run.of("loss"))  # of the same name: others may be measured otherwise
+        if loss is None or min(len(signal.finite), len(loss.finite)) < limit.fewest:
             continue
-        series, own = signal.finite, loss.finite
-        (first, last), (began, ends) = _ends(signal), _ends(loss)
-        if _OF_TOKENS.search(words(signal.tag)) or signal.finite.value.min() <= 0:
+        series, n = signal.finite, len(signal.finite)
+        if _OF_TOKENS.search(words(signal.tag)) or min(series.value.min(), loss.finite.value.min()) <= 0:
             continue
-        alike = min(first.value, began.value) > 0 and _ALIKE > first.value / began.value > 1 / _ALIKE
-        if alike and last.value > limit.lost * first.value and ends.value < _NOTHING * last.value:
-            falls, fall = Shift.of(first, last, "falls"), Shift.of(began, ends, "falls")
-            if falls.holds(series) and fall.holds(own):
-                evidence = {"end": last.value, "training": ends.value}
-                hits.append(
-                    Hit(
-                        (falls, ", while ", fall, ": the training data are learnt by heart"),
-                        (signal.tag,),
-                        series.step,
-                        evidence,
-                    )
-                )
+        (_, last), (began, ends) = _ends(signal), _ends(loss)
+        first, before = float(series.value[0]), median(series.value[n // 2 : 3 * n // 4])
+        alike = 1 / _ALIKE < first / began.value < _ALIKE and last.value > limit.kept * first and np.ptp(series.value)
+        fall = Shift.of(began, ends, "falls")
+        if (
+            alike
+            and last.value > _STANDS * before
+            and last.value > limit.ahead * ends.value
+            and fall.holds(loss.finite)
+        ):
+            late = Level.of("", series, n // 2, n - 1, tags=signal.tags)
+            told = (
+                f"{signal.tag} is about ",
+                late,
+                " in the second half, while ",
+                fall,
+                ": the data are learnt by heart",
+            )
+            hits.append(Hit(told, (signal.tag,), series.step, {"end": last.value, "training": ends.value}))
     return hits
 
 

@@ -99,6 +99,8 @@ THRESHOLDS = {
         "coin": (0.6, "a number from 0 to 1"),
         "few": (0.25, "a number from 0 to 1"),
         "gap": (0.4, "a number from 0 to 1"),
+        "kept": (0.4, "a number from 0 to 1"),
+        "ahead": (10.0, "a number above 1"),
         "times": (10.0, "a number above 1"),
         "still": (0.001, "a number from 0 to 1"),
     },

@@ -81,7 +81,7 @@ def test_a_validation_that_rises_early_and_stays_there():
     rise = np.interp(n, [0, 4, 28, 79], [0.74, 0.555, 0.70, 0.695]) + 0.004 * np.sin(3 * n)
     assert codes(train__loss=2 * 0.9**n, val__loss=rise) == ["GL305"]
     back = np.interp(n, [0, 4, 28, 60, 79], [0.74, 0.555, 0.70, 0.58, 0.68])
-    assert codes(train__loss=2 * 0.9**n, val__loss=back) == []
+    assert "GL305" not in codes(train__loss=2 * 0.9**n, val__loss=back)
 
 
 def test_a_training_loss_that_hardly_falls_is_no_overfit():

@@ -1,4 +1,4 @@
-"""Four small trainings that nobody tunes to: a pendulum, pictures with captions, load by the hour, and codes."""
+"""Four small trainings: a pendulum, pictures with captions, load by the hour, and codes."""
 
 import copy
 import itertools
