@@ -47,7 +47,7 @@ class Point(NamedTuple):
         return bool((series.value[series.step == self.step] == self.value).any())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Claim:
     """Something that a finding says.
 
@@ -61,6 +61,16 @@ class Claim:
     tags: tuple[str, ...] = field(default=(), kw_only=True)
     run: str = field(default="", kw_only=True)
 
+    # What dataclasses write for each class takes a millisecond of each start.
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
     def holds(self, series: Series) -> bool:
         """Whether the finite points that stand, of this tag or of the sum of these tags, say so."""
         return bool(len(series) and self._is_shown_by(series))
@@ -72,7 +82,7 @@ class Claim:
         raise NotImplementedError  # each kind of claim has its own
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Move(Claim):
     """The tag goes from one point to a later one: "loss falls from 2.3 at step 0 to 0.1 at step 90"."""
 
@@ -95,7 +105,7 @@ class Move(Claim):
         return f"{self.name} {self.verb} from {a} at step {self.first.step} to {b} at step {self.last.step}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lost(Move):
     """A fall to an end that is half way back, or further, to where the tag had come from."""
 
@@ -106,7 +116,7 @@ class Lost(Move):
         return super()._is_shown_by(series) and self.before.is_of(series) and lost >= _HALF * gained > 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Extreme(Claim):
     """The highest point between two steps: "its highest point is 7.1 at step 80"."""
 
@@ -121,7 +131,7 @@ class Extreme(Claim):
         return f"its highest point is {self.top.value:.4g} at step {self.top.step}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Jump(Extreme):
     """The highest point of its time, far above what most points before it are: "norm jumps to 90 at step 40"."""
 
@@ -137,7 +147,7 @@ class Jump(Extreme):
         return f"{self.name} jumps to {top} at step {self.top.step}, usually at most {usual}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Level(Claim):
     """The median of the points from one step to another, both included; the words are its number, or `text`."""
 
@@ -163,7 +173,7 @@ class Level(Claim):
         return self.text or f"{self.value:.4g}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shift(Claim):
     """One level is followed by another: "loss falls from about 10.4 to about 4.1"; a level of one point is that."""
 
@@ -189,7 +199,7 @@ class Shift(Claim):
         return f"{self.name} {self.verb} from {a} to {b}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class NotBetter(Claim):
     """Nothing was learnt: the last tenth of a loss is no lower than its first point or its first tenth, by 1 %."""
 
@@ -202,7 +212,7 @@ class NotBetter(Claim):
         return "nothing was learnt"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Share(Claim):
     """How many points, from a step on, are above a bound, or exactly a value: "above 10 at 3 of 40 points".
 

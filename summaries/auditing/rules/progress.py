@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,6 @@ from summaries.auditing.signals.loss_names import VALIDATION, words
 from summaries.auditing.signals.roles import higher_is_better
 from summaries.auditing.statistics.course import Course
 from summaries.auditing.statistics.descent import LEVELS
-from summaries.reading.stated import stated
 from summaries.robust import block_medians, median, monotone_trend
 
 if TYPE_CHECKING:
@@ -82,20 +82,28 @@ def learns_since(run: Signals, step: int) -> bool | None:
 
 def validations(run: Signals) -> list[Signal]:
     """The losses and metrics that are measured on other data than those of the training."""
-    metrics = (signal for signal in run.of("metric") if _VALIDATION.search(words(signal.tag)))
-    return [*run.of("validation_loss"), *metrics]
+    return [*run.of("validation_loss"), *(one for one in run.of("metric") if _is_of_other_data(one.tag))]
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_of_other_data(tag: str) -> bool:
+    return _VALIDATION.search(words(tag)) is not None
 
 
 def accuracies(run: Signals, fewest: int = 1) -> list[Signal]:
     """The accuracies that are logged, of so many points or more: not those of the best five, or of any other number."""
-    named = (one for one in run.of("metric") if _ACCURACY.search(words(one.tag)) and len(one.finite) >= fewest)
-    return [one for one in named if not _OF_SEVERAL.search(words(one.tag))]
+    return [one for one in run.of("metric") if _is_accuracy(one.tag) and len(one.finite) >= fewest]
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_accuracy(tag: str) -> bool:
+    text = words(tag)
+    return _ACCURACY.search(text) is not None and not _OF_SEVERAL.search(text)
 
 
 def shares(run: Signals, fewest: int = 1) -> list[Signal]:
     """Accuracies, and other metrics that are 1, or 100 %, at best, of so many points or more."""
-    known = accuracies(run)
-    named = [one for one in run.of("metric") if one in known or higher_is_better(one.tag)]
+    named = [one for one in run.of("metric") if _is_accuracy(one.tag) or higher_is_better(one.tag)]
     named = [one for one in named if len(one.finite) >= fewest]
     return [one for one in named if one.finite.value.min() >= 0 and one.finite.value.max() <= _PERCENT]
 
@@ -154,6 +162,8 @@ def rate_in_words(run: Signals) -> str:
         mostly = 2 * np.count_nonzero(np.abs(rate - usual) <= _SAME * usual) > len(rate)
         low = f", and {usual:.3g} {'for most of' if mostly else 'or less for half of'} the run"
         return f"; the learning rate is {highest:.3g} at most{low if highest > _MOSTLY * usual else ''}"
+    from summaries.reading.stated import stated  # noqa: PLC0415 - of few runs, and it looks at files
+
     values = {name: value for name, (value, _) in stated(run.name, run.run).items() if type(value) is float}
     given = [value for name, value in values.items() if _RATE.search(name)]
     return f"; the learning rate is {given[0]:.3g}, as the hyperparameters say" if len(given) == 1 else ""

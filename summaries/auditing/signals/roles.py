@@ -76,6 +76,7 @@ def is_on_another_axis(tag: str, tags: Collection[str]) -> bool:
     return match is not None and any(f"{match[1]}{axis}" in tags for axis in ("", "/step", "/frame"))
 
 
+@lru_cache(maxsize=1 << 14)
 def higher_is_better(tag: str) -> bool:
     """Whether the words of a tag name a metric that is 1, or 100 %, at best, such as an accuracy.
 

@@ -6,6 +6,7 @@ import math
 import re
 from bisect import bisect
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,7 +100,8 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
 
 def _guesses_elsewhere(run: Signals, objective: Signal, limit: GuessingLimits) -> Hits:
     """Losses that end where guessing does, as their accuracies do: of the training, or on other data."""
-    for signal in (objective, *run.of("validation_loss")):
+    losses = (objective, *run.of("validation_loss")) if accuracies(run) else ()
+    for signal in losses:
         series, n = signal.finite, len(signal.finite)
         own = signal is objective
         if own and (run.objective is None or signal.descent.trend <= -SURE or _begins(signal.descent)):
@@ -124,7 +126,7 @@ def _part(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
     """A part of the objective that classifies, and is throughout where guessing among a usual number of classes is."""
     for signal in run.of("loss"):
         series = signal.finite
-        if len(series) < limit.min_points or not _CLASSIFIES.search(words(signal.tag)):
+        if len(series) < limit.min_points or not _classifies(signal.tag):
             continue
         level = signal.descent.level
         classes = _classes(median(level), limit.near)
@@ -140,6 +142,11 @@ def _part(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
                 series.step,
                 {"last": whole.value, "classes": classes},
             )
+
+
+@lru_cache(maxsize=1 << 14)
+def _classifies(tag: str) -> bool:
+    return _CLASSIFIES.search(words(tag)) is not None
 
 
 def _nothing_moves(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
@@ -223,6 +230,8 @@ def _classes(level: float, near: float) -> int:
 
 def _classes_at_the_end(run: Signals, curve: Descent, limit: GuessingLimits, *, of_training: bool = False) -> int:
     """The number of classes among which guessing gives a curve's last level and the accuracy; 0 if there is none."""
+    if not accuracies(run):  # as in most runs
+        return 0
     late = curve.since(1 / 2)
     end = median(late.level)
     classes = round(math.exp(end)) if 0 < end < math.log(_USUAL[-1]) else 0
