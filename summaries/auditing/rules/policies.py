@@ -117,7 +117,6 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
             continue
         before, after = Level.of("", series, 0, max(n // 10 - 1, 0)), Level.of("", series, first, n - 1)
         learnt = is_learnt(run, int(series.step[first]))
-        early = " within the first half" if 2 * first <= n else ""
         yield Hit(
             (
                 *(
@@ -125,7 +124,7 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
                     before,
                     " to about ",
                 ),
-                *(after, f"{early}: the policy does not explore"),
+                *(after, f" since step {series.step[first]}: the policy does not explore"),
             ),
             (signal.tag,),
             series.step[first:],

@@ -110,7 +110,8 @@ def _guesses_elsewhere(run: Signals, objective: Signal, limit: GuessingLimits) -
         if not classes:
             continue
         level, chance = Level.of("", series, n // 2, n - 1, tags=signal.tags), f"{math.log(classes):.4g} = ln {classes}"
-        none = "no accuracy of the training" if own and validations(run) else "no accuracy"
+        others = any(one in validations(run) for one in accuracies(run))
+        none = "no accuracy of the training" if own and others else "no accuracy"
         yield Hit(
             (
                 *(f"{signal.tag} is about ", level, f" in the second half, and {none} is better than chance: "),
@@ -163,7 +164,7 @@ def _nothing_moves(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
         yield Hit(
             (
                 *(f"{signal.tag} is about ", level, " in the second half; "),
-                *(f"{rest[0].tag} stays at about ", share, f": nothing is learnt{rate_in_words(run)}"),
+                *(f"{rest[0].tag} stays at about ", share, f": nothing more is learnt{rate_in_words(run)}"),
             ),
             (*signal.tags, rest[0].tag),
             series.step[n // 2 :],
@@ -237,6 +238,7 @@ def _classes_at_the_end(run: Signals, curve: Descent, limit: GuessingLimits, *, 
     classes = round(math.exp(end)) if 0 < end < math.log(_USUAL[-1]) else 0
     near = classes > 1 and abs(math.log(classes) - end) <= limit.near * end
     rests = late.trend > -SURE or late.level[0] - late.level[-1] <= _HARDLY * end
+    rests = rests and np.ptp(late.level) <= 2 * limit.near * end  # it does not pass by
     chance = limit.chance / _STRICTER
     return classes if near and rests and _at_chance(run, classes, chance, of_training=of_training) else 0
 
@@ -246,7 +248,7 @@ def _at_chance(run: Signals, classes: int, chance: float, *, of_training: bool =
     ends = _accuracies_at_the_end(run, of_training=of_training)
     of_others = validations(run)
     own = of_training and any(one not in of_others for one in accuracies(run))
-    least = _LEAST if own else 0.0
+    least = _LEAST if own else 0.0 if classes in _USUAL else _LEAST / 2  # a number that no data set has is no chance
     return bool(ends) and least / classes <= max(ends) <= (1 + chance) / classes
 
 

@@ -234,7 +234,7 @@ def _hit(signal: Signal, series: Series, since: int, best: float, end: float, si
     peak = Extreme("", Point.of(series, top), int(step[low]), int(step[-1]), tags=signal.tags)
     higher = value[top] - value[last] > _VISIBLE * (value[top] - value[low])
     return Hit(
-        (rise, "; ", peak) if higher else (rise,),
+        (rise, "; " if value[top] == value.max() else "; since then, ", peak) if higher else (rise,),
         signal.tags,
         step[since:],
         {"best": value[low], "end": value[last], "highest": value[top], "sigmas": sigmas},
@@ -354,6 +354,7 @@ def _above_its_start(signal: Signal, series: Series, limit: LossDivergesLimits) 
                 early = np.log(value[best : 2 * longest if high is rest else 5 * n // 8])
                 since = best + int(np.flatnonzero(early < start + min(4 * noise + 1e-9, rise / 3))[-1])
                 low_middle = float(np.partition(value[best : best + length], (length - 1) // 2)[(length - 1) // 2])
+                low_middle = min(low_middle, 2 * float(value[best : since + 1].min()))  # it fell on
                 return _hit(signal, series, since, low_middle, math.exp(end), in_sigmas(rise, error))
             length *= 2
     return None

@@ -258,7 +258,7 @@ def _not_falling(run: Signals, signal: Signal, series: Series, limit: LossNotDec
     early = Level.of("", series, 0, n // 3 - 1, tags=signal.tags)
     late = Level.of("", series, n - n // 3, n - 1, tags=signal.tags)
     one, other = told_apart(early.value, late.value)
-    not_falls = "does not decrease" if flat else "is not seen to decrease"
+    not_falls = "does not decrease" if flat else "does not clearly decrease"
     noise = " by more than its noise" if flat and early.value > late.value else ""
     return Hit(
         (

@@ -63,6 +63,7 @@ def collapsed_part(run: Signals, limit: CollapsedPartLimits) -> Hits:
             continue
         value, n = series.value, len(series)
         top = int(np.argmax(value))
+        top = 0 if value[0] > limit.narrow * value[top] else top  # a spike later on is not what it falls from
         bound = limit.narrow * value[top] if what == _NARROW else min(limit.left * value[top], limit.nothing)
         first = since(value <= bound, _MOST)
         if n - first < limit.share * n or np.mean(value[first:] <= bound) < _MOST or first <= top:

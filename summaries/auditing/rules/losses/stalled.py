@@ -83,7 +83,7 @@ def plateau(run: Signals, limit: PlateauLimits) -> Hits:
             (
                 *(f"{signal.tag} comes down to ", low, f" by step {series.step[until]}; "),
                 *(f"the other {1 - (until + 1) / len(series):.0%} of its points bring it to ", high),
-                f" at best, in stretches of {counted(low.points, 'point')}",
+                f" at best, in consecutive stretches of {counted(low.points, 'point')}",
             ),
             (signal.tag,),
             series.step[until:],

@@ -34,7 +34,7 @@ _LEVELS, _LAST = 12, 3  # of a metric, and those at the end, which all must be l
 _NO_TREND = 2.0  # standard deviations: less is no trend
 _PERCENT = 100.0
 _AREA, _CHANCE = (
-    re.compile(r"(?:^|[^a-z])(?:roc_?)?auc(?:[^a-z]|$)", re.IGNORECASE),
+    re.compile(r"(?<!pr)(?<!pr[_-])(?<!prc[_-])(?:(?<![a-z])|roc_?)auc(?![a-z]|[_-]?pr)", re.IGNORECASE),
     0.55,
 )  # below a curve; by chance, 0.5
 _FINE = re.compile(r"(?:^|[^a-z])(?:ndcg|mrr|m?ap|auc|psnr|ssim|r2|mae|rmse|perplexity)(?:[^a-z]|$)", re.IGNORECASE)
@@ -88,7 +88,9 @@ def _likewise(told: Sequence[str | Claim], tags: Sequence[str]) -> str:
         return ""
     if isinstance(about, Share):
         return f"; nor {verb} {listed(tags)} {'change' if about.relation == 'exactly' else 'rise'}"
-    return f"; nor {verb} {listed(tags)}" if isinstance(about, Level) else beside(tags, "does")
+    if isinstance(about, Level):
+        return f"; nor {verb} {listed(tags)}" if "does not fall" in str(told[0]) else f"; likewise {listed(tags)}"
+    return beside(tags, "does")
 
 
 def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
@@ -124,15 +126,17 @@ def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
     for signal in _shares(run, limit):
         series, low = signal.finite, limit.coin if signal in of_right_ones else limit.few
         value, n = series.value, len(series)
-        part = max(n // LEVELS, 1)
+        part = 1 if n < 2 * LEVELS else max(n // LEVELS, 3)
         level = Descent(-value).level
         best, jitter = int(np.argmin(level)), signal.descent.jitter
-        high, last = (Level.of(signal.tag, series, at, at + part - 1) for at in (best * n // LEVELS, n - part))
+        top = min(best * n // LEVELS, n - part)
+        high, last = (Level.of(signal.tag, series, at, at + part - 1) for at in (top, n - part))
         slipped = signal in on_other_data and high.value - last.value > max(
             limit.slipped * high.value, _SIGMAS * jitter
         )
         if slipped and LEVELS - best > _LAST and Descent(level[best:]).trend > SURE:
-            message: tuple[str | Claim, ...] = Shift.of(high, last, "falls"), meanwhile
+            falls = Shift.of(high, last, "falls") if part > 1 else Move.of(signal.tag, series, top, n - 1, "falls")
+            message: tuple[str | Claim, ...] = falls, meanwhile
         elif signal in on_other_data and _AREA.search(signal.tag) and value.max() < _CHANCE * at_best(signal):
             message = f"{signal.tag} is ", _never_above(series), ", and chance gives 0.5", meanwhile
         elif not np.ptp(value):  # `_never_another` tells of it
@@ -188,7 +192,8 @@ def _what_learns(run: Signals, limit: ValidationCollapsesLimits) -> str:
     for signal in _shares(run, limit):
         if signal not in on_other_data:
             level = signal.descent.level
-            if signal.descent.trend > SURE and level[-1] > (1 + limit.trained) * level[0]:
+            enough = max((1 + limit.trained) * level[0], limit.few * at_best(signal))
+            if signal.descent.trend > SURE and level[-1] > enough:
                 return f"{signal.tag} rises"
     return ""
 
@@ -316,7 +321,7 @@ def _memorized(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
                 late,
                 " in the second half, while ",
                 fall,
-                ": the data are learnt by heart",
+                ": little of it holds for other data",
             )
             hits.append(Hit(told, (signal.tag,), series.step, {"end": last.value, "training": ends.value}))
     return hits

@@ -18,7 +18,7 @@ def test_what_is_said():
     assert found("train/entropy", 1.4 * 0.9 ** np.arange(N)).message.startswith(
         "train/entropy falls from about 0.5153 to about 5.3"
     )
-    assert entropy.message.endswith(" within the first half: the policy does not explore")
+    assert entropy.message.endswith(" since step 38: the policy does not explore")
     still = found("train/approx_kl", np.where(np.arange(N) < 60, 0.01, 0.0))
     assert still.message == (
         "train/approx_kl is exactly 0 at the last 140 of 200 points: the policy does not change any more"

@@ -85,7 +85,7 @@ def test_accuracies_that_never_move_beside_a_loss_that_is_worse_than_guessing():
     accuracies = {"train_acc": 0.1 + 0.005 * np.sin(3 * N), "valid_acc": 0.1 + 0.005 * np.cos(4 * N)}
     found = finding("GL309", train_loss=loss, **accuracies)
     assert found.message.startswith("train_loss is about 3.")
-    assert found.message.endswith(" in the second half; train_acc stays at about 0.09993: nothing is learnt")
+    assert found.message.endswith(" in the second half; train_acc stays at about 0.09993: nothing more is learnt")
     assert "GL309" not in codes(train_loss=loss, train_acc=0.1 + 0.01 * N, valid_acc=0.1 + 0.01 * N)
     assert "GL309" not in codes(train_loss=1.9 + 0.1 * np.sin(5 * N), **accuracies)
 
@@ -121,3 +121,9 @@ def test_a_training_loss_is_compared_with_accuracies_of_the_training():
         " ln 4 is guessing among 4"
     )
     assert finding("GL309", **(of | {"epoch_accuracy": of["epoch_val_accuracy"]})) is None
+
+
+def test_what_passes_by_or_has_no_such_classes_does_not_guess():
+    n = np.arange(10)
+    passes = {"train/loss": 9 * 0.8**n, "valid/loss": 9 * 0.87**n, "valid/acc": 0 * n}
+    assert finding("GL309", **passes) is None  # a number that no data set has, and no accuracy beside it

@@ -8,7 +8,7 @@ def test_a_flat_loss_is_a_note_where_its_noise_could_hide_a_decrease():
     rng = np.random.default_rng(0)
     few, many = (finding("GL303", loss=2.3 * (1 + 0.1 * rng.standard_normal(n))) for n in (100, 10_000))
     assert few.severity.name == "INFO"
-    assert "is not seen to decrease in 100 points" in few.message
+    assert "does not clearly decrease in 100 points" in few.message
     assert "its noise could hide a decrease by" in few.message
     assert many.severity.name == "WARNING"
     assert "does not decrease in 10000 points" in many.message

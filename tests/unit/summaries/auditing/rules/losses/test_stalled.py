@@ -64,7 +64,7 @@ def test_a_plateau_is_told_in_medians_and_is_no_jump():
     n = np.arange(300)
     loss = 0.5 + 0.9**n + 0.05 * np.sin(9 * n)
     found = audited.finding("GL308", train__loss=loss)
-    assert found.message.endswith(" at best, in stretches of 10 points")
+    assert found.message.endswith(" at best, in consecutive stretches of 10 points")
     assert (
         audited.finding("GL308", train__loss=0.01 + 2 * 0.95**n + 4 * (n > 140) * 0.97 ** np.maximum(n - 140, 0))
         is None

@@ -164,8 +164,8 @@ def test_data_that_are_learnt_by_heart():
     validation = 0.42 + 0.13 * 0.8**N
     found = finding("GL311", train__loss=0.6 * 0.5**N + 1e-8, val__loss=validation)
     assert found.message == (
-        "val/loss is about 0.4202 in the second half, while train/loss falls from about 0.3 to about 1e-08: the data"
-        " are learnt by heart"
+        "val/loss is about 0.4202 in the second half, while train/loss falls from about 0.3 to about 1e-08: little"
+        " of it holds for other data"
     )
     assert "GL311" not in codes(train__loss=0.6 * 0.5**N + 0.05, val__loss=validation)  # a gap is usual
     assert "GL311" not in codes(train__loss=0.6 * 0.5**N + 1e-8, val__mae=validation)  # measured otherwise
@@ -205,3 +205,9 @@ def test_several_metrics_that_never_change_need_no_large_fall():
         "val_iou is exactly 0.15 at all of its 9 points, and val_dice never changes either, while train_loss falls"
     )
     assert "GL311" not in codes(train_loss=0.8 - 0.01 * n, val_iou=of["val_iou"])
+
+
+def test_a_precision_averaged_over_recalls_is_no_area_of_which_half_is_chance():
+    rises = 0.1 + 0.02 * N[:20]
+    assert "GL311" not in codes(train__logloss=TRAIN[:20], val__pr_auc=rises, val__auprc=rises)
+    assert "chance gives 0.5" in finding("GL311", train__logloss=TRAIN[:20], val__roc_auc=0.5 + 0.001 * N[:20]).message
