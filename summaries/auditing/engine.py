@@ -154,18 +154,19 @@ def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Steps[l
     return findings
 
 
+_EXPLAINED_BY = {rule.check: rule.unless for rule in RULES.values()}
+
+
 def _unsaid(findings: list[Finding]) -> list[Finding]:
     """Leave out findings that another rule explains better (see `Rule.unless`), unless that one is less severe."""
     severities: dict[tuple[object, str], int] = {(RULES[f.code].check, f.tag): f.severity for f in findings}
 
-    before = {rule.check: rule.unless for rule in RULES.values()}
-
     def explained(finding: Finding) -> bool:
-        better = before[RULES[finding.code].check]
+        better = RULES[finding.code].unless
         while better is not None:
             if any(severities.get((better, tag), -1) >= finding.severity for tag in (finding.tag, *finding.others)):
                 return True
-            better = before[better]  # what explains that one explains this one, too
+            better = _EXPLAINED_BY[better]  # what explains that one explains this one, too
         return False
 
     return [finding for finding in findings if not explained(finding)]

@@ -53,7 +53,7 @@ _KL = re.compile(r"(?:.*[/_. -])?(?:approx_?kl|kl(?:_div(?:ergence)?)?)", re.IGN
 _FROM_REFERENCE = re.compile(r"(?:.*[/_. -])?(?<!approx_)kl(?:_div(?:ergence)?)?(?:_mean)?", re.IGNORECASE)
 _CRITIC = re.compile(r"(?:.*[/_. -])?(?:critic|value|vf|qf\d?|q\d?)_?(?:function_)?loss(?:es)?", re.IGNORECASE)
 _TEMPERATURE = re.compile(r"(?:.*[/_. -])?ent(?:ropy)?_coef(?:ficient)?", re.IGNORECASE)
-_NO_BONUS = 1e-12
+_NO_BONUS = 1e-12  # the weight of an entropy that counts for nothing
 _EVALUATED = re.compile(r"\b(?:eval|evaluation|test)\b")  # means over windows go on rising by themselves
 _SPREAD = re.compile(r"(?:.*[/_. -])?rewards?[/_]std(?:ev|dev)?", re.IGNORECASE)
 
@@ -117,15 +117,10 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
             continue
         before, after = Level.of("", series, 0, max(n // 10 - 1, 0)), Level.of("", series, first, n - 1)
         learnt = is_learnt(run, int(series.step[first]))
+        goes = "falls" if before.value > after.value else "rises"
+        ends = f" since step {series.step[first]}: the policy does not explore"
         yield Hit(
-            (
-                *(
-                    f"{signal.tag} {'falls' if before.value > after.value else 'rises'} from about ",
-                    before,
-                    " to about ",
-                ),
-                *(after, f" since step {series.step[first]}: the policy does not explore"),
-            ),
+            (f"{signal.tag} {goes} from about ", before, " to about ", after, ends),
             (signal.tag,),
             series.step[first:],
             {"early": abs(before.value), "late": abs(after.value)},
@@ -269,11 +264,9 @@ def _explores_in_vain(run: Signals, reward: Series, limit: PolicyCollapseLimits)
 def _ceases_to_explore(signal: Signal, limit: PolicyCollapseLimits) -> str:
     """How a share of random actions comes down, in words; "" of any other tag."""
     value = signal.finite.value
-    if (
-        not _EXPLORING.fullmatch(signal.tag)
-        or len(value) < limit.min_points
-        or not value[0] > _RANDOM > _RANDOM**2 > value[-1]
-    ):
+    if not _EXPLORING.fullmatch(signal.tag) or len(value) < limit.min_points:
+        return ""
+    if not value[0] > _RANDOM > _RANDOM**2 > value[-1]:
         return ""
     return f", though {signal.tag} falls from {value[0]:.4g} to {value[-1]:.4g}: it does no better than chance"
 
@@ -309,14 +302,17 @@ def _of_answers(tag: str, curve: Descent, reward: Floats, limit: PolicyCollapseL
 
 def _of_a_critic(tag: str, curve: Descent, _: Floats, limit: PolicyCollapseLimits) -> str:
     """What the loss of a critic, and the weight of the entropy, show of a policy that gains nothing."""
+    critic, weight = _CRITIC.fullmatch(tag), _TEMPERATURE.fullmatch(tag)
+    if not (critic or weight):
+        return ""
     first, last = curve.level[0], curve.level[-1]
     if first <= 0 or last < 0:
         return ""
-    if _CRITIC.fullmatch(tag) and last > limit.times * first and curve.trend > SURE:
+    if critic and last > limit.times * first and curve.trend > SURE:
         return f", while {tag} rises {_ends(curve)}: what the policy is told is wrong"
-    if _TEMPERATURE.fullmatch(tag) and last > limit.times * first:
+    if weight and last > limit.times * first:
         return f", while {tag} rises {_ends(curve)}: entropy counts more than the reward"
-    if _TEMPERATURE.fullmatch(tag) and last < _NO_BONUS:
+    if weight and last < _NO_BONUS:
         return f", while {tag} falls {_ends(curve)}: nothing keeps the policy from one action"
     return ""
 

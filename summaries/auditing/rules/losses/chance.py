@@ -35,7 +35,7 @@ _STRICTER = 2.5  # times, of an accuracy where only the end suggests the number 
 _LOW = 0.5  # an accuracy that may be that of guessing
 _CLASSIFIES = re.compile(r"\b(?:cls|class|classes|classification|classifier|ce|cross ?entropy|xent)\b")
 _AGREEMENT = re.compile(r"\b(?:r ?2|r squared|kappa|mcc|spearman\w*|pearson\w*)\b")  # 1 at best, 0 by chance
-_LEAST = 0.7  # times an accuracy of chance: a training that is lower guesses among more
+_LEAST, _HALF = 0.7, 0.35  # times an accuracy of chance: what is lower guesses among more, or does not guess
 _HARDLY = 0.01  # of the first level: a fall that is none
 _STRAIGHT = 0.5  # of the slope of the first half: a curve whose second half falls as fast has only begun
 
@@ -100,8 +100,9 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
 
 def _guesses_elsewhere(run: Signals, objective: Signal, limit: GuessingLimits) -> Hits:
     """Losses that end where guessing does, as their accuracies do: of the training, or on other data."""
-    losses = (objective, *run.of("validation_loss")) if accuracies(run) else ()
-    for signal in losses:
+    known, of_others = accuracies(run), validations(run)
+    several = any(one in of_others for one in known)
+    for signal in (objective, *run.of("validation_loss")) if known else ():
         series, n = signal.finite, len(signal.finite)
         own = signal is objective
         if own and (run.objective is None or signal.descent.trend <= -SURE or _begins(signal.descent)):
@@ -110,8 +111,7 @@ def _guesses_elsewhere(run: Signals, objective: Signal, limit: GuessingLimits) -
         if not classes:
             continue
         level, chance = Level.of("", series, n // 2, n - 1, tags=signal.tags), f"{math.log(classes):.4g} = ln {classes}"
-        others = any(one in validations(run) for one in accuracies(run))
-        none = "no accuracy of the training" if own and others else "no accuracy"
+        none = "no accuracy of the training" if own and several else "no accuracy"
         yield Hit(
             (
                 *(f"{signal.tag} is about ", level, f" in the second half, and {none} is better than chance: "),
@@ -192,10 +192,11 @@ def _like_the_mean(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
 
 def _one_of_two(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
     """A validation loss that is the entropy of two shares, beside an accuracy that stays at the larger of them."""
-    of_others = [one for one in accuracies(run, limit.min_sure) if one in validations(run)]
-    for signal in run.of("validation_loss") if of_others else ():
+    known, of_others = accuracies(run, limit.min_sure), validations(run)
+    known = [one for one in known if one in of_others]
+    for signal in run.of("validation_loss") if known else ():
         series, n = signal.finite, len(signal.finite)
-        for accuracy in of_others:
+        for accuracy in known:
             late = accuracy.finite.value[len(accuracy.finite) // 2 :]
             share = float(late[-1]) / at_best(accuracy)
             if n < limit.min_sure or np.ptp(late) or not _LOW < share < 1:
@@ -244,19 +245,15 @@ def _classes_at_the_end(run: Signals, curve: Descent, limit: GuessingLimits, *, 
 
 
 def _at_chance(run: Signals, classes: int, chance: float, *, of_training: bool = False) -> bool:
-    """Whether accuracies are logged, and all of them end as guesses would; those of a training not below that."""
-    ends = _accuracies_at_the_end(run, of_training=of_training)
+    """Whether accuracies are logged, and all of them end as guesses would: those of a training, if it has any.
+
+    They are not below chance where it is a training's, or where no data set has that number of classes.
+    """
     of_others = validations(run)
-    own = of_training and any(one not in of_others for one in accuracies(run))
-    least = _LEAST if own else 0.0 if classes in _USUAL else _LEAST / 2  # a number that no data set has is no chance
+    own = [one for one in accuracies(run) if one not in of_others] if of_training else []
+    ends = [_end(one.finite.value) / at_best(one) for one in own or accuracies(run)]
+    least = _LEAST if own else _HALF if classes not in _USUAL else 0.0
     return bool(ends) and least / classes <= max(ends) <= (1 + chance) / classes
-
-
-def _accuracies_at_the_end(run: Signals, *, of_training: bool) -> list[float]:
-    """Where accuracies end, as shares: those of the training, if there are any, or all."""
-    known, on_other_data = accuracies(run), validations(run)
-    own = [one for one in known if one not in on_other_data] if of_training else []
-    return [_end(one.finite.value) / at_best(one) for one in own or known]
 
 
 def _end(value: Floats) -> float:

@@ -93,7 +93,7 @@ def _unused_codes(run: Signals, limit: CollapsedPartLimits) -> Hits:
 
 def _far_from_real(run: Signals, limit: CollapsedPartLimits) -> Hits:
     """Fréchet and kernel distances of what is made from what is real, which do not come down, or are lost again."""
-    for signal in [one for one in run.judged if _FROM_REAL.search(words(one.tag))]:
+    for signal in [one for one in run.judged if _is_from_real(one.tag)]:
         series, n = signal.finite, len(signal.finite)
         if n < limit.min_distances or series.value.min() <= 0:
             continue
@@ -131,6 +131,11 @@ def _distances(run: Signals, limit: CollapsedPartLimits) -> Hits:
         else:
             continue
         yield Hit(told, (signal.tag,), series.step, {"first": first.value, "late": last.value})
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_from_real(tag: str) -> bool:
+    return _FROM_REAL.search(words(tag)) is not None
 
 
 @lru_cache(maxsize=1 << 14)

@@ -57,7 +57,9 @@ class SlowLearningLimits(Limits):
 @RULES.add("GL313", "slow-learning", Severity.WARNING, SlowLearningLimits, unless=guessing)
 def slow_learning(run: Signals, limit: SlowLearningLimits) -> Hits:
     """The loss and its validation fall by little, and as fast at the end as at the beginning."""
-    objective = None if run.concurrent_files else run.objective
+    if run.concurrent_files:
+        return
+    objective = run.objective
     by_epochs = [objective] if objective and not run.of("validation_loss") and validations(run) else []
     hit: Hit | None
     for signal in [*run.of("validation_loss"), *by_epochs]:

@@ -215,9 +215,9 @@ def _stuck(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         hit = _same(signal, series, limit) or (None if signal in fine else _still(signal, series, limit))
         if hit is None or hit.steps is None:
             continue
-        varies, rests = _what_varies(run, int(hit.steps[0])), _what_rests(run, int(hit.steps[0]), limit)
-        if varies or rests:
-            why = (f", while {varies} still varies",) if varies else rests
+        varies = _what_varies(run, int(hit.steps[0]))
+        why = (f", while {varies} still varies",) if varies else _what_rests(run, int(hit.steps[0]), limit)
+        if why:
             hits.append(replace(hit, message=(*hit.message, *why)))
     return hits or _never_another(run, limit)
 
@@ -309,21 +309,12 @@ def _memorized(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         first, before = float(series.value[0]), median(series.value[n // 2 : 3 * n // 4])
         alike = 1 / _ALIKE < first / began.value < _ALIKE and last.value > limit.kept * first and np.ptp(series.value)
         fall = Shift.of(began, ends, "falls")
-        if (
-            alike
-            and last.value > _STANDS * before
-            and last.value > limit.ahead * ends.value
-            and fall.holds(loss.finite)
-        ):
+        stands = last.value > max(_STANDS * before, limit.ahead * ends.value)
+        if alike and stands and fall.holds(loss.finite):
             late = Level.of("", series, n // 2, n - 1, tags=signal.tags)
-            told = (
-                f"{signal.tag} is about ",
-                late,
-                " in the second half, while ",
-                fall,
-                ": little of it holds for other data",
-            )
-            hits.append(Hit(told, (signal.tag,), series.step, {"end": last.value, "training": ends.value}))
+            told = f"{signal.tag} is about ", late, " in the second half, while ", fall
+            evidence = {"end": last.value, "training": ends.value}
+            hits.append(Hit((*told, ": little of it holds for other data"), (signal.tag,), series.step, evidence))
     return hits
 
 
