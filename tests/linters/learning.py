@@ -66,6 +66,18 @@ OPTIMIZERS = {
 }
 
 
+def update(model, updates, loss, rate, *, clip=None, zero_grad=True, sign=1.0):
+    """Update by the gradient of a loss at a rate, with the bugs that this may have; the norm of the gradient."""
+    for group in updates.param_groups:
+        group["lr"] = rate
+    if zero_grad:
+        model.zero_grad()
+    (sign * loss).backward()
+    norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip or math.inf))
+    updates.step()
+    return norm
+
+
 def fit(model, train, loss_of, log, *, seed, epochs, batch, rate, on_step=None, on_epoch=None, optimizer="adam",
         schedule="", clip=None, zero_grad=True, shuffle=True, sign=1.0, frozen=False, breaks_at=None,
         every=1):  # fmt: skip
@@ -92,15 +104,9 @@ def fit(model, train, loss_of, log, *, seed, epochs, batch, rate, on_step=None, 
             if breaks_at is not None and step >= breaks_at * steps:
                 parts[0] = torch.zeros_like(parts[0]) if parts[0].dtype == torch.long else torch.randn_like(parts[0])
             now = rate * scheduled(schedule, step / steps)
-            for group in updates.param_groups:
-                group["lr"] = now
             made = loss_of(model, *parts)
             loss, others = made if isinstance(made, tuple) else (made, {})
-            if zero_grad:
-                model.zero_grad()
-            (sign * loss).backward()
-            norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), clip or math.inf))
-            updates.step()
+            norm = update(model, updates, loss, now, clip=clip, zero_grad=zero_grad, sign=sign)
             losses.append(float(loss))
             for name, value in others.items():
                 sums[name].append(float(value))

@@ -1,12 +1,10 @@
 """What the trainings by steps share: loaders, rates, a loop, and means."""
 
 import itertools
-import math
 
 import torch
-from torch import nn
 
-from linters.learning import OPTIMIZERS, mean_of, scheduled, usual_bugs
+from linters.learning import OPTIMIZERS, mean_of, scheduled, update, usual_bugs
 
 
 def batches_of(columns, size, seed, *, steps, shuffle=True, breaks_at=None, fails=None,
@@ -46,14 +44,8 @@ def train_by_steps(model, loader, loss_of, log, *, steps, rate, on_step, optimiz
     model.train()
     for step, batch in enumerate(itertools.islice(loader, steps)):
         now = rate * share_of_rate(schedule, step, steps) * (factor() if factor else 1)
-        for group in updates.param_groups:
-            group["lr"] = now
         loss, parts = loss_of(model, *batch)
-        if zero_grad:
-            model.zero_grad()
-        (sign * loss).backward()
-        norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip or math.inf))
-        updates.step()
+        norm = update(model, updates, loss, now, clip=clip, zero_grad=zero_grad, sign=sign)
         log.tick()
         model.eval()
         with torch.no_grad():

@@ -1,11 +1,8 @@
 """What the trainings in rounds share: optimizers, rates, a loop, and batches."""
 
-import math
-
 import torch
-from torch import nn
 
-from linters.learning import scheduled
+from linters.learning import scheduled, update
 
 MAKERS = {
     "adam": lambda learnt, rate, decay: torch.optim.Adam(learnt, lr=rate, weight_decay=decay),
@@ -33,14 +30,8 @@ def looped(model, loss_of, log, *, steps, rate, optimizer="adam", schedule="", c
     for step in range(steps):
         model.train()
         now = rate * share_of_rate(schedule, step / steps) * (factor() if factor else 1.0)
-        for group in updates.param_groups:
-            group["lr"] = now
         loss, parts = loss_of(step)
-        if zero_grad:
-            model.zero_grad()
-        (sign * loss).backward()
-        norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip or math.inf))
-        updates.step()
+        norm = update(model, updates, loss, now, clip=clip, zero_grad=zero_grad, sign=sign)
         log.tick()
         model.eval()
         yield (
