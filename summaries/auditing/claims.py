@@ -22,7 +22,20 @@ if TYPE_CHECKING:
     from summaries.arrays import Floats
     from summaries.reading.series import Series
 
-__all__ = ["Claim", "Extreme", "Level", "Lost", "Move", "NotBetter", "Point", "Share", "Shift", "told_apart"]
+__all__ = [
+    "Claim",
+    "Extreme",
+    "Level",
+    "Lost",
+    "Message",
+    "Move",
+    "NotBetter",
+    "Point",
+    "Share",
+    "Shift",
+    "apart",
+    "told_apart",
+]
 
 _RISING = frozenset(("rises", "jumps", "climbs", "comes back up"))
 _DIGITS = 4, 5, 6, 7
@@ -149,13 +162,21 @@ class Jump(Extreme):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Level(Claim):
-    """The median of the points from one step to another, both included; the words are its number, or `text`."""
+    """The median of the points from one step to another, both included: "about 4.1 (steps 80-99)"; or a point.
+
+    Attributes:
+        value: the median.
+        first: the first step.
+        last: the last one.
+        points: how many there are.
+        number: the value in words, with the digits that it needs beside another one.
+    """
 
     value: float
     first: int
     last: int
     points: int
-    text: str = ""
+    number: str = ""
 
     @classmethod
     def of(cls, name: str, series: Series, first: int, last: int, **about: Any) -> Self:
@@ -166,16 +187,23 @@ class Level(Claim):
 
     def _is_shown_by(self, series: Series) -> bool:
         part = _part(series, self.first, self.last)
-        quoted = abs(float(str(self)) - self.value) <= _LAST_DIGIT * abs(self.value)
+        quoted = abs(float(self._number) - self.value) <= _LAST_DIGIT * abs(self.value)
         return quoted and len(part) == self.points and _middle(part) == self.value
 
+    @property
+    def _number(self) -> str:
+        return self.number or f"{self.value:.4g}"
+
     def __str__(self) -> str:
-        return self.text or f"{self.value:.4g}"
+        if self.points == 1:
+            return f"{self._number} at step {self.first}"
+        steps = f"step {self.first}" if self.first == self.last else f"steps {self.first}-{self.last}"
+        return f"about {self._number} ({steps})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shift(Claim):
-    """One level is followed by another: "loss falls from about 10.4 to about 4.1"; a level of one point is that."""
+    """One level is followed by another: "loss falls from 10.4 at step 0 to about 4.1 (steps 80-99)"."""
 
     before: Level
     after: Level
@@ -193,10 +221,8 @@ class Shift(Claim):
         return goes and apart and self.before.first <= self.after.last and _both(series, self.before, self.after)
 
     def __str__(self) -> str:
-        numbers = told_apart(self.before.value, self.after.value)
-        levels = zip(numbers, (self.before, self.after), strict=True)
-        a, b = (f"about {number}" if level.points > 1 else number for number, level in levels)
-        return f"{self.name} {self.verb} from {a} to {b}"
+        before, after = apart(self.before, self.after)
+        return f"{self.name} {self.verb} from {before} to {after}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,6 +292,16 @@ def told_apart(one: float, other: float) -> tuple[str, str]:
     """
     pairs = [(f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in _DIGITS]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
+
+
+Message = tuple[str | Claim, ...]
+"""What is said: claims, and the words between them."""
+
+
+def apart(one: Level, other: Level) -> tuple[Level, Level]:
+    """Two levels with the digits that tell them apart."""
+    numbers = told_apart(one.value, other.value)
+    return replace(one, number=numbers[0]), replace(other, number=numbers[1])
 
 
 def _part(series: Series, first: int, last: int) -> Floats:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.claims import Level, Lost, Point, Share, Shift
+from summaries.auditing.claims import Level, Lost, Move, Point, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.explanations import with_cause
+from summaries.auditing.rules.progress import ends
 from summaries.auditing.rules.rewards import (
     FAR,
     LEVELS,
@@ -32,6 +33,7 @@ from summaries.words import beside
 
 if TYPE_CHECKING:
     from summaries.arrays import Floats
+    from summaries.auditing.claims import Message
     from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES"]
@@ -118,9 +120,8 @@ def _explores_no_more(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         before, after = Level.of("", series, 0, max(n // 10 - 1, 0)), Level.of("", series, first, n - 1)
         learnt = is_learnt(run, int(series.step[first]))
         goes = "falls" if before.value > after.value else "rises"
-        ends = f" since step {series.step[first]}: the policy does not explore"
         yield Hit(
-            (f"{signal.tag} {goes} from about ", before, " to about ", after, ends),
+            (f"{signal.tag} {goes} from ", before, " to ", after, ": the policy does not explore"),
             (signal.tag,),
             series.step[first:],
             {"early": abs(before.value), "late": abs(after.value)},
@@ -184,7 +185,7 @@ def _falls_throughout(run: Signals, limit: PolicyCollapseLimits) -> Hits:
         far = far and third.value < (1 - _LARGE) * first.value
     if far and trend_between(series, first.first, third.last) < -2 * SURE:
         yield Hit(
-            (Shift.of(first, third, "falls"), " from the first third to the last: the policy becomes worse"),
+            (Shift.of(first, third, "falls"), ": the policy becomes worse"),
             (signal.tag,),
             series.step,
             {"first third": first.value, "last third": third.value},
@@ -212,11 +213,11 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     rests = _rests(run, limit) or explores or _without_gain(run, rewards[0].finite.value, limit)
     if not (never or rests):
         return
-    why = rests or f"; at best it is {high:.4g}"
+    why = rests or (f"; at best it is {high:.4g}",)
     noise = " by more than its noise" if last.value > first.value else ""
     how = "hardly rises" if rises(value) else f"does not rise{noise}"
     yield Hit(
-        (f"{signal.tag} {how}: about ", first, " in the first third, about ", last, f" in the last{why}"),
+        (f"{signal.tag} {how}: ", first, ", then ", last, *why),
         (signal.tag,),
         series.step,
         {"first third": first.value, "last third": last.value},
@@ -224,7 +225,7 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     )
 
 
-def _rests(run: Signals, limit: PolicyCollapseLimits) -> str:
+def _rests(run: Signals, limit: PolicyCollapseLimits) -> Message:
     """What shows, to end a sentence with, that a policy stays as it was, or that all it does by itself is no better."""
     for signal in run.judged:
         value = signal.finite.value
@@ -233,20 +234,20 @@ def _rests(run: Signals, limit: PolicyCollapseLimits) -> str:
             continue
         level = Descent(value).level if _EXPLAINED.fullmatch(signal.tag) else Descent(size).level
         if _ENTROPY.fullmatch(signal.tag) and np.ptp(level) < limit.still * level.min():
-            return f"; nor does {signal.tag} move"
+            return (f"; nor does {signal.tag} move",)
         if _EXPLAINED.fullmatch(signal.tag) and level[len(level) // 2 :].max() < limit.explained:
-            return f"; nor does {signal.tag} stay above zero"
+            return (f"; nor does {signal.tag} stay above zero",)
         if _KL.fullmatch(signal.tag) and 0 < median(size) < limit.min_kl:
-            return f"; nor does {signal.tag} leave zero"
+            return (f"; nor does {signal.tag} leave zero",)
         if _EXPLORING.fullmatch(signal.tag) and value.min() > _ALWAYS:
-            return f"; {signal.tag} is never below {value.min():.4g}: it acts at random all along"
+            return (f"; {signal.tag} is never below {value.min():.4g}: it acts at random all along",)
         if told := _ceases_to_explore(signal, limit):
             return told
-    return ""
+    return ()
 
 
-def _explores_in_vain(run: Signals, reward: Series, limit: PolicyCollapseLimits) -> str:
-    """What shows, to end a sentence with, that a policy is hardly better than the random one it was; or ""."""
+def _explores_in_vain(run: Signals, reward: Series, limit: PolicyCollapseLimits) -> Message:
+    """What shows, to end a sentence with, that a policy is hardly better than the random one it was; or nothing."""
     for signal in run.judged:
         exploring = signal.finite
         told = _ceases_to_explore(signal, limit)
@@ -258,67 +259,67 @@ def _explores_in_vain(run: Signals, reward: Series, limit: PolicyCollapseLimits)
         gained = median(reward.value[-(len(reward) // 3) :]) - median(at_random)
         if gained <= limit.better * abs(median(at_random)):
             return told
-    return ""
+    return ()
 
 
-def _ceases_to_explore(signal: Signal, limit: PolicyCollapseLimits) -> str:
-    """How a share of random actions comes down, in words; "" of any other tag."""
-    value = signal.finite.value
-    if not _EXPLORING.fullmatch(signal.tag) or len(value) < limit.min_points:
-        return ""
-    if not value[0] > _RANDOM > _RANDOM**2 > value[-1]:
-        return ""
-    return f", though {signal.tag} falls from {value[0]:.4g} to {value[-1]:.4g}: it does no better than chance"
+def _ceases_to_explore(signal: Signal, limit: PolicyCollapseLimits) -> Message:
+    """How a share of random actions comes down, in words; nothing of any other tag."""
+    series = signal.finite
+    if not _EXPLORING.fullmatch(signal.tag) or len(series) < limit.min_points:
+        return ()
+    if not series.value[0] > _RANDOM > _RANDOM**2 > series.value[-1]:
+        return ()
+    falls = Move.of(signal.tag, series, 0, len(series) - 1, "falls", tags=signal.tags)
+    return ", though ", falls, ": it does no better than chance"
 
 
-def _without_gain(run: Signals, reward: Floats, limit: PolicyCollapseLimits) -> str:
-    """What shows, to end a sentence with, why a policy gains nothing in many points; or ""."""
+def _without_gain(run: Signals, reward: Floats, limit: PolicyCollapseLimits) -> Message:
+    """What shows, to end a sentence with, why a policy gains nothing in many points; or nothing."""
     many = run.judged if len(reward) >= 3 * limit.min_rewards else ()
     told = (
-        why(signal.tag, Descent(signal.finite.value), reward, limit)
+        why(signal, reward, limit)
         for signal in many
         if len(signal.finite) >= limit.min_points
         for why in (_of_answers, _of_a_critic)
     )
-    return next(filter(None, told), "")
+    return next(filter(None, told), ())
 
 
-def _of_answers(tag: str, curve: Descent, reward: Floats, limit: PolicyCollapseLimits) -> str:
+def _of_answers(signal: Signal, reward: Floats, limit: PolicyCollapseLimits) -> Message:
     """What the rewards of a group, and the divergence from a reference, show of a policy that gains nothing."""
-    value, level, late = curve.values, curve.level, len(curve.values) // 2
+    tag, value = signal.tag, signal.finite.value
     if _SPREAD.fullmatch(tag):
         if not value.any():
-            return f"; {tag} is 0 throughout: no answer counts as better than another"
+            return (f"; {tag} is 0 throughout: no answer counts as better than another",)
+        late, (first, last) = len(value) // 2, ends(signal)
         varies = sigma(changes(reward[-late:])) > FAR * median(value[-late:])
-        if level[-1] < limit.share * level[0] and varies:
-            return f"; {tag} falls {_ends(curve)}: all answers to a question are alike"
-    if _FROM_REFERENCE.fullmatch(tag) and curve.trend > SURE and level[0] >= 0:
+        if last.value < limit.share * first.value and varies:
+            return "; ", Shift.of(first, last, "falls"), ": all answers to a question are alike"
+    if _FROM_REFERENCE.fullmatch(tag) and signal.descent.trend > SURE and signal.descent.level[0] >= 0:
         if value.max() < limit.little_kl:
-            return f"; {tag} is never above {value.max():.4g}: the policy hardly leaves the reference"
-        if level[-1] > limit.much_kl:
-            return f", though {tag} rises {_ends(curve)}: the policy changes, and gains nothing"
-    return ""
+            return (f"; {tag} is never above {value.max():.4g}: the policy hardly leaves the reference",)
+        first, last = ends(signal)
+        if last.value > limit.much_kl:
+            return ", though ", Shift.of(first, last, "rises"), ": the policy changes, and gains nothing"
+    return ()
 
 
-def _of_a_critic(tag: str, curve: Descent, _: Floats, limit: PolicyCollapseLimits) -> str:
+def _of_a_critic(signal: Signal, _: Floats, limit: PolicyCollapseLimits) -> Message:
     """What the loss of a critic, and the weight of the entropy, show of a policy that gains nothing."""
-    critic, weight = _CRITIC.fullmatch(tag), _TEMPERATURE.fullmatch(tag)
+    critic, weight = _CRITIC.fullmatch(signal.tag), _TEMPERATURE.fullmatch(signal.tag)
     if not (critic or weight):
-        return ""
-    first, last = curve.level[0], curve.level[-1]
-    if first <= 0 or last < 0:
-        return ""
-    if critic and last > limit.times * first and curve.trend > SURE:
-        return f", while {tag} rises {_ends(curve)}: what the policy is told is wrong"
-    if weight and last > limit.times * first:
-        return f", while {tag} rises {_ends(curve)}: entropy counts more than the reward"
-    if weight and last < _NO_BONUS:
-        return f", while {tag} falls {_ends(curve)}: nothing keeps the policy from one action"
-    return ""
-
-
-def _ends(curve: Descent) -> str:
-    return f"from about {curve.level[0]:.4g} to about {curve.level[-1]:.4g}"
+        return ()
+    first, last = ends(signal)
+    if first.value <= 0 or last.value < 0:
+        return ()
+    rises = ", while ", Shift.of(first, last, "rises")
+    if critic and last.value > limit.times * first.value and signal.descent.trend > SURE:
+        return *rises, ": what the policy is told is wrong"
+    if weight and last.value > limit.times * first.value:
+        return *rises, ": entropy counts more than the reward"
+    if weight and last.value < min(_NO_BONUS, first.value):
+        return ", while ", Shift.of(first, last, "falls"), ": nothing keeps the policy from one action"
+    return ()
 
 
 def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Hits:
@@ -338,7 +339,7 @@ def _leaps(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     highest = Level.of("", series, top, top)
     yield Hit(
         (
-            *(f"{tags[0]} is ", highest, f" at step {step[top]}, and "),
+            *(f"{tags[0]} is ", highest, ", and "),
             *(Share.since("", series, 0, "above", limit.max_kl), beside(tags[1:])),
             ": after such an update it is another policy",
         ),

@@ -169,14 +169,20 @@ def rate_in_words(run: Signals) -> str:
     return f"; the learning rate is {given[0]:.3g}, as the hyperparameters say" if len(given) == 1 else ""
 
 
+def ends(signal: Signal) -> tuple[Level, Level]:
+    """The first and the last level of a curve of n ≥ 1 points."""
+    n = len(signal.finite)
+    part = max(n // LEVELS, 1)
+    first, last = (Level.of(signal.tag, signal.finite, at, at + part - 1, tags=signal.tags) for at in (0, n - part))
+    return first, last
+
+
 def whole_fall(loss: Signal) -> Shift:
     """The claim that a loss falls from its first level to its last one.
 
     If the first level is far below the first point, most of the fall comes before it, and the first point is told.
     """
-    series, n = loss.finite, len(loss.finite)
-    part = max(n // LEVELS, 1)
-    ends = (0, part - 1), (n - part, n - 1), (0, 0)
-    first, last, point = (Level.of(loss.tag, series, low, high, tags=loss.tags) for low, high in ends)
+    first, last = ends(loss)
+    point = Level.of(loss.tag, loss.finite, 0, 0, tags=loss.tags)
     hides = 2 * (point.value - first.value) > first.value - last.value
     return Shift.of(point if hides else first, last, "falls")

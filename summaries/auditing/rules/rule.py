@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from summaries.arrays import Ints
+    from summaries.auditing.claims import Message
     from summaries.auditing.findings import Severity
     from summaries.auditing.signals.signals import Signals
 
@@ -145,7 +146,7 @@ class Hit:
         run: the run that it is about, if that is another rank of the same job; "" for the run that was judged.
     """
 
-    message: str | tuple[str | Claim, ...]
+    message: str | Message
     tags: Sequence[str] = ()
     steps: Sequence[int] | Ints | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)

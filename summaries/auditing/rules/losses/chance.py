@@ -114,7 +114,7 @@ def _guesses_elsewhere(run: Signals, objective: Signal, limit: GuessingLimits) -
         none = "no accuracy of the training" if own and several else "no accuracy"
         yield Hit(
             (
-                *(f"{signal.tag} is about ", level, f" in the second half, and {none} is better than chance: "),
+                *(f"{signal.tag} is ", level, f", and {none} is better than chance: "),
                 f"{chance} is guessing among {_about(classes)}{classes}",
             ),
             signal.tags,
@@ -136,7 +136,7 @@ def _part(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
             whole = Level.of("", series, 0, len(series) - 1)
             yield Hit(
                 (
-                    *(f"{signal.tag} is about ", whole, " throughout, and "),
+                    *(f"{signal.tag} is ", whole, " throughout, and "),
                     f"{math.log(classes):.4g} = ln {classes} is guessing among {classes}{rate_in_words(run)}",
                 ),
                 signal.tags,
@@ -163,8 +163,8 @@ def _nothing_moves(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
         share = Level.of("", accuracy, 0, len(accuracy) - 1, tags=(rest[0].tag,))
         yield Hit(
             (
-                *(f"{signal.tag} is about ", level, " in the second half; "),
-                *(f"{rest[0].tag} stays at about ", share, f": nothing more is learnt{rate_in_words(run)}"),
+                *(f"{signal.tag} is ", level, f"; {rest[0].tag} stays at "),
+                *(share, f": nothing more is learnt{rate_in_words(run)}"),
             ),
             (*signal.tags, rest[0].tag),
             series.step[n // 2 :],
@@ -183,7 +183,7 @@ def _like_the_mean(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
             highest = float(series.value.max())
             never = Share.since("", series, 0, "at most", highest).said(f"never above {highest:.4g}")
             yield Hit(
-                (f"{signal.tag} is ", never, ", and about ", late, " in the second half: the mean would do as well"),
+                (f"{signal.tag} is ", never, ", and ", late, ": the mean would do as well"),
                 (signal.tag,),
                 series.step,
                 {"best": highest, "last": late.value},
@@ -206,7 +206,7 @@ def _one_of_two(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
             if abs(level.value - entropy) <= limit.at * entropy:
                 stays = Share.since("", accuracy.finite, len(accuracy.finite) // 2, "exactly", float(late[-1]))
                 stays = replace(stays, tags=(accuracy.tag,)).said(f"{late[-1]:.4g}")
-                told = f"{signal.tag} is about ", level, f" in the second half, and {accuracy.tag} stays at ", stays
+                told = f"{signal.tag} is ", level, f", and {accuracy.tag} stays at ", stays
                 cost = f": {entropy:.4g} is what it costs to tell the larger of two classes of everything"
                 yield Hit((*told, cost), (signal.tag, accuracy.tag), series.step[n // 2 :], {"last": level.value})
 

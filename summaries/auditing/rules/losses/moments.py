@@ -163,7 +163,7 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
         after = _recovered(value, worst, float(value[low]))
         top = low + int(np.argmax(value[low : after + 1]))
         rise = Move.of(signal.tag, series, low, top, "rises" if lasts else "jumps", tags=signal.tags)
-        back = (", and is ", Level.of("", series, after, after, tags=signal.tags), f" at step {step[after]}")
+        back = (", and is ", Level.of("", series, after, after, tags=signal.tags))
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
         matters = worst.sigmas >= limit.sigmas and value[top] - value[low] >= limit.undone * _range(value)
         matters = matters and not _are_a_tail(value, peaks) and not _passes(run, signal, value, peaks)

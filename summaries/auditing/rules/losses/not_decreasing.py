@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.claims import Claim, Extreme, Level, Move, NotBetter, Point, Share, told_apart
+from summaries.auditing.claims import Extreme, Level, Move, NotBetter, Point, Share, apart
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.divergence import loss_diverges
 from summaries.auditing.rules.progress import is_early
@@ -18,6 +17,7 @@ from summaries.robust import changes, median, sigma
 
 if TYPE_CHECKING:
     from summaries.arrays import Bools, Floats, Ints
+    from summaries.auditing.claims import Message
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
@@ -115,11 +115,11 @@ def _unchanged(run: Signals, signal: Signal, series: Series, limit: LossNotDecre
     )
 
 
-def _ends(series: Series, tags: tuple[str, ...]) -> tuple[str | Claim, ...]:
+def _ends(series: Series, tags: tuple[str, ...]) -> Message:
     """The first and the last value, in words."""
     first, last = (Level.of("", series, at, at, tags=tags) for at in (0, len(series) - 1))
-    one, other = told_apart(first.value, last.value)
-    return replace(first, text=one), " at first, ", replace(last, text=other), " in the end"
+    one, other = apart(first, last)
+    return one, ", then ", other
 
 
 def _not_moved(run: Signals, limit: LossNotDecreasingLimits) -> Hit | None:
@@ -200,7 +200,7 @@ def _back_at_its_start(signal: Signal, series: Series, limit: LossNotDecreasingL
     told = (": ", nothing) if nothing.holds(series) else ()
     recovers = start - median(value[-max(n // 10, 1) :]) > min(_BACK * noise, limit.max_hidden * start)
     return Hit(
-        (rise, f", and the median of its last {len(last)} points is ", level, *told),
+        (rise, ", then it is ", level, *told),
         signal.tags,
         series.step,
         {"first": start, "highest": value[top], "last third": end, "noise": noise, "points": n},
@@ -232,7 +232,7 @@ def _worse_than_at_first(signal: Signal, series: Series, limit: LossNotDecreasin
     high = Extreme("", Point.of(series, top), int(series.step[0]), int(series.step[-1]), tags=signal.tags)
     return Hit(
         (
-            *(f"{signal.tag} is ", first, f" at step {series.step[0]}, and over {limit.times:g} times that at"),
+            *(f"{signal.tag} is ", first, f", and over {limit.times:g} times that at"),
             *(f" {len(worse)} of {len(value)} points; ", high),
         ),
         signal.tags,
@@ -257,13 +257,13 @@ def _not_falling(run: Signals, signal: Signal, series: Series, limit: LossNotDec
     how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
     early = Level.of("", series, 0, n // 3 - 1, tags=signal.tags)
     late = Level.of("", series, n - n // 3, n - 1, tags=signal.tags)
-    one, other = told_apart(early.value, late.value)
+    one, other = apart(early, late)
     not_falls = "does not decrease" if flat else "does not clearly decrease"
     noise = " by more than its noise" if flat and early.value > late.value else ""
     return Hit(
         (
-            *(f"{signal.tag} {not_falls}{noise} in {n} points: ", replace(early, text=one), " in the first third, "),
-            *(replace(late, text=other), f" in the last{how}"),
+            *(f"{signal.tag} {not_falls}{noise} in {n} points: ", one, ", then ", other),
+            how,
         ),
         signal.tags,
         series.step,

@@ -174,9 +174,9 @@ def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimi
     name = f"{own.tag} of {trained}{clock}" if trained else own.tag + clock
     told = _told(name, loss, trained, timed, (since, start, stop))
     rests = "stays at" if abs(value_at(timed, since) - after) <= abs(after) else "has fallen to"
-    how = (told,) if falls else (f"{name} {rests if earlier else 'is'} about ", told.after)
+    how = (told,) if falls else (f"{name} {rests if earlier else 'is'} ", told.after)
     return Hit(
-        (rise, f" since step {since}, while ", *how, _UPSIDE_DOWN if after < 0 < series.value.min() else ""),
+        (rise, ", while ", *how, _UPSIDE_DOWN if after < 0 < series.value.min() else ""),
         (signal.tag,),
         (since, stop),
         {

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.claims import Claim, Level, Share, Shift
+from summaries.auditing.claims import Level, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.signals.loss_names import words
 from summaries.robust import median, since
 
 if TYPE_CHECKING:
+    from summaries.auditing.claims import Message
     from summaries.auditing.signals.signals import Signals
 
 __all__ = ["RULES"]
@@ -100,13 +100,13 @@ def _far_from_real(run: Signals, limit: CollapsedPartLimits) -> Hits:
         low = int(np.argmin(series.value))
         first, last = Level.of(signal.tag, series, 0, 0), Level.of(signal.tag, series, n - n // 3, n - 1)
         if series.value[low] >= (1 - limit.better) * first.value:
-            told: tuple[str | Claim, ...] = (
-                *(f"{signal.tag} does not come down: ", replace(first, name=""), " at first, and about "),
-                *(replace(last, name=""), " in the last third: what is made comes no closer to what is real"),
+            told: Message = (
+                *(f"{signal.tag} does not come down: ", first, ", then ", last),
+                ": what is made comes no closer to what is real",
             )
         elif last.value >= limit.times * series.value[low]:
             lowest = Level.of(signal.tag, series, low, low)
-            told = Shift.of(lowest, last, "rises"), f" since step {series.step[low]}: what was learnt is lost"
+            told = Shift.of(lowest, last, "rises"), ": what was learnt is lost"
         else:
             continue
         yield Hit(told, (signal.tag,), series.step[low:], {"best": float(series.value[low]), "late": last.value})
@@ -122,7 +122,7 @@ def _distances(run: Signals, limit: CollapsedPartLimits) -> Hits:
         first, last = Level.of(signal.tag, series, 0, 0), Level.of(signal.tag, series, n // 2, n - 1)
         if np.mean(late < 0) >= limit.negative:
             below = Share.since("", series, n // 2, "below", 0.0)
-            told: tuple[str | Claim, ...] = (
+            told: Message = (
                 *(f"{signal.tag} is ", below, " in the second half: "),
                 "the critic takes what is made for what is real",
             )

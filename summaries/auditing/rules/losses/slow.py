@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.claims import Claim, Level, Shift, told_apart
+from summaries.auditing.claims import Level, Shift, apart
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.chance import guessing
 from summaries.auditing.rules.progress import (
@@ -26,6 +25,7 @@ from summaries.robust import changes, median, sigma
 
 if TYPE_CHECKING:
     from summaries.arrays import Floats
+    from summaries.auditing.claims import Message
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
@@ -108,8 +108,8 @@ def _shares_rest(run: Signals, limit: SlowLearningLimits) -> Hit | None:
     by_noise = " by more than its noise" if last.value > first.value else ""
     return Hit(
         (
-            *(f"{rest[0].tag} does not rise{by_noise}: about ", first, " in the first third, about ", last),
-            f" in the last{rate_in_words(run)}",
+            *(f"{rest[0].tag} does not rise{by_noise}: ", first, ", then ", last),
+            rate_in_words(run),
         ),
         (rest[0].tag, *loss.tags),
         series.step,
@@ -143,12 +143,12 @@ def _neither_falls(run: Signals, limit: SlowLearningLimits) -> Hit | None:
     )
 
 
-def _first_and_late(signal: Signal) -> tuple[str | Claim, ...]:
+def _first_and_late(signal: Signal) -> Message:
     """The first point and the last third, in words."""
     series, n = signal.finite, len(signal.finite)
     first, late = (Level.of("", series, low, high, tags=signal.tags) for low, high in ((0, 0), (n - n // 3, n - 1)))
-    one, other = told_apart(first.value, late.value)
-    return replace(first, text=one), " at first, and about ", replace(late, text=other), " in the last third"
+    one, other = apart(first, late)
+    return one, ", then ", other
 
 
 def _gains(value: Floats) -> float:

@@ -12,7 +12,6 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.one_answer import one_answer
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.robust import median, stretch_medians
-from summaries.words import counted
 
 if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signals
@@ -81,9 +80,8 @@ def plateau(run: Signals, limit: PlateauLimits) -> Hits:
         )
         yield Hit(
             (
-                *(f"{signal.tag} comes down to ", low, f" by step {series.step[until]}; "),
-                *(f"the other {1 - (until + 1) / len(series):.0%} of its points bring it to ", high),
-                f" at best, in consecutive stretches of {counted(low.points, 'point')}",
+                *(f"{signal.tag} comes down to ", low),
+                *(f"; the other {1 - (until + 1) / len(series):.0%} of its points bring it to ", high, " at best"),
             ),
             (signal.tag,),
             series.step[until:],

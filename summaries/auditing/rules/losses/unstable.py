@@ -110,7 +110,7 @@ def _relapses(run: Signals, signal: Signal, loss: Signal, limit: UnstableTrainin
     return Hit(
         (
             Shift.of(told, high, "rises"),
-            f" since step {series.step[lowest]}, {loss.tag} rises with it{how}{rate_in_words(run)}",
+            f", {loss.tag} rises with it{how}{rate_in_words(run)}",
         ),
         (signal.tag, *loss.tags),
         series.step[first:],

@@ -11,7 +11,7 @@ import numpy as np
 from summaries.auditing.claims import Claim, Level, Move, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.overfitting import overfitting
-from summaries.auditing.rules.progress import accuracies, at_best, rate_is_dead, shares, validations, whole_fall
+from summaries.auditing.rules.progress import accuracies, at_best, ends, rate_is_dead, shares, validations, whole_fall
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.signals.loss_names import words
 from summaries.auditing.signals.objectives import on_the_axis_of, trained_with
@@ -24,6 +24,7 @@ from summaries.words import beside, listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from summaries.auditing.claims import Message
     from summaries.auditing.signals.signals import Signal, Signals
     from summaries.reading.series import Series
 
@@ -136,7 +137,7 @@ def _unlearnt(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         )
         if slipped and LEVELS - best > _LAST and Descent(level[best:]).trend > SURE:
             falls = Shift.of(high, last, "falls") if part > 1 else Move.of(signal.tag, series, top, n - 1, "falls")
-            message: tuple[str | Claim, ...] = falls, meanwhile
+            message: Message = falls, meanwhile
         elif signal in on_other_data and _AREA.search(signal.tag) and value.max() < _CHANCE * at_best(signal):
             message = f"{signal.tag} is ", _never_above(series), ", and chance gives 0.5", meanwhile
         elif not np.ptp(value):  # `_never_another` tells of it
@@ -165,7 +166,7 @@ def _far_below(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         for other in of_training:
             end = _last(other)
             if at_best(other) == best and end.value - last.value > limit.gap * best:
-                told = f"{signal.tag} ends at about ", last, f", and {other.tag} at about ", end
+                told = f"{signal.tag} ends at ", last, f", and {other.tag} at ", end
                 evidence = {"end": last.value, "training": end.value}
                 hits.append(Hit(told, (signal.tag,), signal.finite.step, evidence))
                 break
@@ -268,9 +269,8 @@ def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         if falls and untrained and gained < limit.gained * fell * first and np.ptp(series.value):
             n = len(series)
             low, last = Level.of("", series, 0, 0), Level.of("", series, n // 2, n - 1)
-            told = f"{signal.tag} does not fall: ", low, " at first, about ", last, " in the second half, while "
-            fall = whole_fall(loss)
-            hits.append(Hit((*told, fall), (signal.tag,), series.step, {"first": low.value, "late": last.value}))
+            told = f"{signal.tag} does not fall: ", low, ", then ", last, ", while ", whole_fall(loss)
+            hits.append(Hit(told, (signal.tag,), series.step, {"first": low.value, "late": last.value}))
     return hits
 
 
@@ -287,11 +287,10 @@ def _far_above(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         ratio = series.value / np.interp(series.step, own.step, own.value)
         part = max(len(series) // LEVELS, 1)
         if ratio.min() >= limit.times and median(ratio[-part:]) > _ALIKE * median(ratio[:part]):
-            (first, last), (began, ends) = _ends(signal), _ends(loss)
-            between = f" in the end, {loss.tag} ", began, " and ", ends
-            told = f"{signal.tag} is about ", first, " at first and about ", last, *between
+            (first, last), (began, end) = ends(signal), ends(loss)
+            told = f"{signal.tag} is ", first, " and ", last, f", {loss.tag} ", began, " and ", end
             why = ": as if it were measured on other inputs, on other targets, or in other units"
-            hits.append(Hit((*told, why), (signal.tag,), series.step, {"end": last.value, "training": ends.value}))
+            hits.append(Hit((*told, why), (signal.tag,), series.step, {"end": last.value, "training": end.value}))
     return hits
 
 
@@ -305,25 +304,17 @@ def _memorized(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         series, n = signal.finite, len(signal.finite)
         if _OF_TOKENS.search(words(signal.tag)) or min(series.value.min(), loss.finite.value.min()) <= 0:
             continue
-        (_, last), (began, ends) = _ends(signal), _ends(loss)
+        (_, last), (began, end) = ends(signal), ends(loss)
         first, before = float(series.value[0]), median(series.value[n // 2 : 3 * n // 4])
         alike = 1 / _ALIKE < first / began.value < _ALIKE and last.value > limit.kept * first and np.ptp(series.value)
-        fall = Shift.of(began, ends, "falls")
-        stands = last.value > max(_STANDS * before, limit.ahead * ends.value)
+        fall = Shift.of(began, end, "falls")
+        stands = last.value > max(_STANDS * before, limit.ahead * end.value)
         if alike and stands and fall.holds(loss.finite):
             late = Level.of("", series, n // 2, n - 1, tags=signal.tags)
-            told = f"{signal.tag} is about ", late, " in the second half, while ", fall
-            evidence = {"end": last.value, "training": ends.value}
+            told = f"{signal.tag} is ", late, ", while ", fall
+            evidence = {"end": last.value, "training": end.value}
             hits.append(Hit((*told, ": little of it holds for other data"), (signal.tag,), series.step, evidence))
     return hits
-
-
-def _ends(signal: Signal) -> tuple[Level, Level]:
-    """The first and the last level of a loss."""
-    n = len(signal.finite)
-    part = max(n // LEVELS, 1)
-    first, last = (Level.of(signal.tag, signal.finite, at, at + part - 1, tags=signal.tags) for at in (0, n - part))
-    return first, last
 
 
 def _same(signal: Signal, series: Series, limit: ValidationCollapsesLimits) -> Hit | None:
@@ -351,7 +342,7 @@ def _still(signal: Signal, series: Series, limit: ValidationCollapsesLimits) -> 
         return None
     low, last = (Level.of("", series, at, at) for at in (first, n - 1))
     return Hit(
-        (f"{signal.tag} hardly moves in its last {n - first} of {n} points: ", low, " and then ", last),
+        (f"{signal.tag} hardly moves in its last {n - first} of {n} points: ", low, ", then ", last),
         (signal.tag,),
         series.step[first:],
         {"value": value[-1], "points": n - first},
@@ -372,7 +363,7 @@ def _what_varies(run: Signals, step: int) -> str:
     return ""
 
 
-def _what_rests(run: Signals, step: int, limit: ValidationCollapsesLimits) -> tuple[str | Claim, ...]:
+def _what_rests(run: Signals, step: int, limit: ValidationCollapsesLimits) -> Message:
     """The training loss, in words, if it came down by little and has no trend from an early step on; or nothing."""
     loss = run.objective
     if loss is None or len(loss.finite) < 2 * limit.min_same or loss.finite.value.min() <= 0:

@@ -33,8 +33,11 @@ ROSE = series(3, 1, 2, 9, 8)
         (Move.of("loss", ROSE, 1, 4, "rises"), "loss rises from 1 at step 1 to 8 at step 4"),
         (Extreme("", Point(3, 9.0), 1, 4), "its highest point is 9 at step 3"),
         (Jump("loss", Point(3, 9.0), 3, 3, 2.5), "loss jumps to 9 at step 3, usually at most 2.5"),
-        (Level.of("", ROSE, 0, 2), "2"),
-        (Shift.of(Level.of("loss", ROSE, 0, 2), Level.of("loss", ROSE, 4, 4), "rises"), "loss rises from about 2 to 8"),
+        (Level.of("", ROSE, 0, 2), "about 2 (steps 0-2)"),
+        (
+            Shift.of(Level.of("loss", ROSE, 0, 2), Level.of("loss", ROSE, 4, 4), "rises"),
+            "loss rises from about 2 (steps 0-2) to 8 at step 4",
+        ),
         (NotBetter(""), "nothing was learnt"),
         (Share.since("", ROSE, 1, "above", 5), "above 5 at 2 of 4 points"),
         (
@@ -59,7 +62,7 @@ def test_what_points_show_and_how_it_is_said(claim, words):
         Jump("loss", Point(3, 9.0), 3, 3, 1.0),
         Jump("loss", Point(0, 3.0), 0, 0, 2.5),  # of the first step, before which nothing is usual
         Level("", 2.1, 0, 2, 3),
-        Level("", 2.0, 0, 2, 3, text="3"),
+        Level("", 2.0, 0, 2, 3, number="3"),
         Lost("loss", Point(3, 9.0), Point(4, 8.0), "falls", Point(1, 1.0)),
         Share("", "above", 5, 3, 4, 1),
     ],

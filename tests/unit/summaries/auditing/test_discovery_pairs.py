@@ -44,6 +44,6 @@ def test_a_validation_that_does_not_move_is_told_beside_the_run_that_trains(tmp_
     log(tmp_path / "a/validation", "epoch_loss", lambda step: 2 - 1e-6 * step, points=11)
     (found,) = audit(tmp_path, Config(select=("GL303",))).findings
     assert found.message == (
-        "epoch_loss hardly changes in 11 validations: 2 at first, 1.99999 in the end; nor does epoch_loss of a/train"
-        " fall"
+        "epoch_loss hardly changes in 11 validations: 2 at step 0, then 1.99999 at step 10; nor does epoch_loss of"
+        " a/train fall"
     )

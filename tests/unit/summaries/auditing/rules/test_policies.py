@@ -14,11 +14,11 @@ def found(tag, values, **others):
 
 def test_what_is_said():
     entropy = found("train/entropy_loss", -1.4 * 0.9 ** np.arange(N))
-    assert entropy.message.startswith("train/entropy_loss rises from about -0.5153 to about -5.3")
+    assert entropy.message.startswith("train/entropy_loss rises from about -0.5153 (steps 0-19) to about -5.3")
     assert found("train/entropy", 1.4 * 0.9 ** np.arange(N)).message.startswith(
-        "train/entropy falls from about 0.5153 to about 5.3"
+        "train/entropy falls from about 0.5153 (steps 0-19) to about 5.3"
     )
-    assert entropy.message.endswith(" since step 38: the policy does not explore")
+    assert entropy.message.endswith(" (steps 38-199): the policy does not explore")
     still = found("train/approx_kl", np.where(np.arange(N) < 60, 0.01, 0.0))
     assert still.message == (
         "train/approx_kl is exactly 0 at the last 140 of 200 points: the policy does not change any more"
@@ -144,7 +144,9 @@ def test_a_policy_that_learns_nothing():
 def test_a_reward_that_is_that_of_chance_when_nothing_is_random_any_more():
     reward, epsilon = -0.7 + 0.1 * np.sin(np.arange(N)), np.linspace(0.95, 0.05, N)
     told = audited.finding("GL506", **{"train/reward": reward, "train/eps": epsilon, "update/loss": 0.2 + 0 * reward})
-    assert told.message.endswith(", though train/eps falls from 0.95 to 0.05: it does no better than chance")
+    assert told.message.endswith(
+        ", though train/eps falls from 0.95 at step 0 to 0.05 at step 199: it does no better than chance"
+    )
     assert told.severity.name == "WARNING"
     rises = {"train/reward": reward + np.linspace(0, 1, N), "train/eps": epsilon, "update/loss": 0.2 + 0 * reward}
     assert audited.finding("GL506", **rises) is None
@@ -158,14 +160,16 @@ def test_a_policy_that_is_compared_with_a_reference_and_gains_nothing():
     def told(**others):
         found = audited.finding("GL506", **{"train/reward": reward, **{f"train/{tag}": v for tag, v in others.items()}})
         assert found is None or (found.message.startswith(about) and found.severity.name == "WARNING")
-        return found and found.message.split(" in the last")[1]
+        return found and found.message.split(" (steps 32-47)", 1)[1]
 
     assert told(reward_std=0 * n) == "; train/reward_std is 0 throughout: no answer counts as better than another"
-    assert told(reward_std=0.3 * 0.8**n).endswith("to about 1.176e-05: all answers to a question are alike")
+    assert told(reward_std=0.3 * 0.8**n).endswith(
+        "to about 1.176e-05 (steps 44-47): all answers to a question are alike"
+    )
     assert told(kl=1e-5 * n) == "; train/kl is never above 0.00047: the policy hardly leaves the reference"
-    assert (
-        told(kl=0.02 * n)
-        == ", though train/kl rises from about 0.03 to about 0.91: the policy changes, and gains nothing"
+    assert told(kl=0.02 * n) == (
+        ", though train/kl rises from about 0.03 (steps 0-3) to about 0.91 (steps 44-47): the policy changes, and gains"
+        " nothing"
     )
     assert told(kl=0.001 * n, reward_std=0.3 + 0.01 * np.sin(n)) is None
     assert told(approx_kl=0.02 * n) is None  # of an update
@@ -175,7 +179,8 @@ def test_a_critic_and_an_entropy_that_run_away_while_the_reward_stands():
     n = np.arange(48)
     of = {"rollout/ep_rew_mean": 2 * n - 1400.0, "eval/mean_reward": -1300 + 50 * np.sin(5 * n)}
     about = (
-        "eval/mean_reward does not rise by more than its noise: about -1310 in the first third, about -1289 in the last"
+        "eval/mean_reward does not rise by more than its noise: about -1310 (steps 0-15), then about -1289"
+        " (steps 32-47)"
     )
 
     def told(tag, value, **others):
@@ -183,9 +188,10 @@ def test_a_critic_and_an_entropy_that_run_away_while_the_reward_stands():
         return found and found.message.removeprefix(about)
 
     assert told("critic_loss", 30 * 1.1**n) == (
-        ", while train/critic_loss rises from about 34.65 to about 2296: what the policy is told is wrong"
+        ", while train/critic_loss rises from about 34.65 (steps 0-3) to about 2296 (steps 44-47): what the policy is"
+        " told is wrong"
     )
-    assert told("ent_coef", 1.1**n).endswith("to about 76.54: entropy counts more than the reward")
+    assert told("ent_coef", 1.1**n).endswith("to about 76.54 (steps 44-47): entropy counts more than the reward")
     assert told("ent_coef", 0.3**n).endswith(": nothing keeps the policy from one action")
     assert told("ent_coef", 0.9**n) is None
     assert told("critic_loss", 30 * 1.1**n, **{"eval/mean_reward": 20.0 * n}) is None  # it learns
@@ -197,8 +203,8 @@ def test_a_policy_that_is_hardly_better_than_the_random_one_it_was():
     reward = -1.05 + 0.1 * np.maximum(n - 40, 0) / 20
     found = audited.finding("GL506", **{"rollout/ep_rew_mean": reward, "rollout/exploration_rate": explores})
     assert found.message == (
-        "rollout/ep_rew_mean hardly rises: about -1.05 in the first third, about -1.002 in the last, though"
-        " rollout/exploration_rate falls from 1 to 0.05: it does no better than chance"
+        "rollout/ep_rew_mean hardly rises: about -1.05 (steps 0-19), then about -1.002 (steps 40-59), though"
+        " rollout/exploration_rate falls from 1 at step 0 to 0.05 at step 59: it does no better than chance"
     )
     learns = {"rollout/ep_rew_mean": 4 * reward + 3.2, "rollout/exploration_rate": explores}
     assert audited.finding("GL506", **learns) is None

@@ -12,15 +12,15 @@ def test_what_is_said_names_the_classes_and_the_rate():
     found = finding("GL309", train__loss_epoch=2.303 - 0.004 * N, val__accuracy=AT_CHANCE, lr=np.full(30, 1e-6))
     assert found.severity.name == "WARNING"
     assert found.message == (
-        "train/loss_epoch falls from about 2.299 to about 2.187 in the whole run, and 2.303 = ln 10 is guessing among"
-        " 10; the learning rate is 1e-06 at most"
+        "train/loss_epoch falls from about 2.299 (steps 0-1) to about 2.187 (steps 28-29) in the whole run, and 2.303 ="
+        " ln 10 is guessing among 10; the learning rate is 1e-06 at most"
     )
 
 
 def test_a_fall_at_once_is_told_from_the_first_point():
     loss = np.r_[1.6e7, np.full(29, 0.66)] - 1e-4 * np.r_[N]
     found = finding("GL309", train__loss_epoch=loss, val__accuracy=np.where(N % 2, 0.49, 0.5))
-    assert found.message.startswith("train/loss_epoch falls from 1.6e+07 to about 0.6571 in the whole run")
+    assert found.message.startswith("train/loss_epoch falls from 1.6e+07 at step 0 to about 0.6571 (steps 28-29)")
 
 
 def test_noise_moves_the_number_of_classes():
@@ -65,7 +65,7 @@ def test_a_training_that_memorizes_guesses_elsewhere():
     found = finding("GL309", val__loss=2.49 + 0.01 * np.sin(N), **of_training)
     assert (found.severity.name, found.tag, found.evidence["classes"]) == ("WARNING", "val/loss", 12)
     assert found.message == (
-        "val/loss is about 2.49 in the second half, and no accuracy is better than chance: 2.485 = ln 12 is guessing"
+        "val/loss is about 2.49 (steps 15-29), and no accuracy is better than chance: 2.485 = ln 12 is guessing"
         " among about 12"
     )
     assert "GL309" not in codes(val__loss=2.49 + 0.01 * np.sin(N), train__loss_epoch=of_training["train__loss_epoch"])
@@ -75,7 +75,7 @@ def test_a_part_that_classifies_and_never_leaves_guessing():
     step = np.arange(300)
     box, cls = 2 * 0.98**step, 1.0986 + 0.002 * np.sin(7 * step)
     found = finding("GL309", total_loss=box + cls, loss_box=box, loss_cls=cls)
-    assert found.message == "loss_cls is about 1.099 throughout, and 1.099 = ln 3 is guessing among 3"
+    assert found.message == "loss_cls is about 1.099 (steps 0-299) throughout, and 1.099 = ln 3 is guessing among 3"
     assert "GL309" not in codes(total_loss=box + cls, loss_box=box, loss_reg=cls)
     assert "GL309" not in codes(total_loss=box + cls * 0.98**step, loss_box=box, loss_cls=cls * 0.98**step)
 
@@ -85,7 +85,9 @@ def test_accuracies_that_never_move_beside_a_loss_that_is_worse_than_guessing():
     accuracies = {"train_acc": 0.1 + 0.005 * np.sin(3 * N), "valid_acc": 0.1 + 0.005 * np.cos(4 * N)}
     found = finding("GL309", train_loss=loss, **accuracies)
     assert found.message.startswith("train_loss is about 3.")
-    assert found.message.endswith(" in the second half; train_acc stays at about 0.09993: nothing more is learnt")
+    assert found.message.endswith(
+        " (steps 15-29); train_acc stays at about 0.09993 (steps 0-29): nothing more is learnt"
+    )
     assert "GL309" not in codes(train_loss=loss, train_acc=0.1 + 0.01 * N, valid_acc=0.1 + 0.01 * N)
     assert "GL309" not in codes(train_loss=1.9 + 0.1 * np.sin(5 * N), **accuracies)
 
@@ -107,7 +109,7 @@ def test_an_agreement_that_is_that_of_the_mean():
     r2 = -0.1 + 0.04 * np.sin(N)
     found = finding("GL309", **{"Loss/train": 0.9 - 0.3 * (1 - 0.5**N), "R2/val": r2})
     assert found.message == (
-        "R2/val is never above -0.06038, and about -0.1004 in the second half: the mean would do as well"
+        "R2/val is never above -0.06038, and about -0.1004 (steps 15-29): the mean would do as well"
     )
     assert finding("GL309", **{"Loss/train": 0.9 - 0.3 * (1 - 0.5**N), "R2/val": 0.2 + r2}) is None
 
@@ -117,7 +119,7 @@ def test_a_training_loss_is_compared_with_accuracies_of_the_training():
     of = {"epoch_loss": np.r_[1.32, 1.22, 1.39 + 0.002 * np.sin(n[2:])], "epoch_val_accuracy": 0.74 + 0.005 * np.sin(n)}
     of |= {"epoch_accuracy": np.r_[0.42, 0.5, 0.25 + 0.01 * np.sin(n[2:])], "epoch_val_loss": 0.92 + 0.008 * n}
     assert finding("GL309", **of).message == (
-        "epoch_loss is about 1.391 in the second half, and no accuracy of the training is better than chance: 1.386 ="
+        "epoch_loss is about 1.391 (steps 5-9), and no accuracy of the training is better than chance: 1.386 ="
         " ln 4 is guessing among 4"
     )
     assert finding("GL309", **(of | {"epoch_accuracy": of["epoch_val_accuracy"]})) is None

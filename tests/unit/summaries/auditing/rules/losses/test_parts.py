@@ -10,7 +10,7 @@ GONE = 8 * 0.8**N
 
 def test_latents_that_carry_nothing():
     found = finding("GL312", train__loss=90 + GONE, train__kl_loss=GONE)
-    assert found.message.startswith("train/kl_loss falls from 8 to about 6.277e-06")
+    assert found.message.startswith("train/kl_loss falls from 8 at step 0 to about 6.277e-06 (steps 27-99): ")
     assert found.message.endswith(": the latents carry nothing")
 
 
@@ -47,7 +47,8 @@ def test_a_distance_that_does_not_come_down():
     rising = 8 * (1 - 0.8**N)
     found = finding("GL312", d_loss=-rising, g_loss=rising, wasserstein_distance=rising)
     assert found.message == (
-        "wasserstein_distance rises from 0 to about 8, and does not come down: the generator comes no closer"
+        "wasserstein_distance rises from 0 at step 0 to about 8 (steps 50-99), and does not come down: the"
+        " generator comes no closer"
     )
     assert "GL312" not in codes(d_loss=-rising, g_loss=rising, wasserstein_distance=rising * 0.97**N)
 
@@ -72,16 +73,16 @@ def test_a_codebook_of_which_one_code_is_in_use():
 
 def test_a_discriminator_that_tells_all_apart_by_what_it_says_of_fakes():
     found = finding("GL312", **{"Loss_D": 1 + 0 * N, "D(x)": 0.9 + 0 * N, "D(G(z))": 0.4 * 0.9**N})
-    assert found.message.startswith("D(G(z)) falls from 0.4 to about ")
+    assert found.message.startswith("D(G(z)) falls from 0.4 at step 0 to about ")
 
 
 def test_a_distance_from_what_is_real():
     n = np.arange(9)
     found = finding("GL312", Loss_D=1 + 0 * N, FID=570 + 5 * np.sin(n))
     assert found.message == (
-        "FID does not come down: 570 at first, and about 573.3 in the last third: what is made comes no closer to what"
+        "FID does not come down: 570 at step 0, then about 573.3 (steps 6-8): what is made comes no closer to what"
         " is real"
     )
     assert finding("GL312", FID=570 * 0.8**n) is None
     lost = finding("GL312", FID=np.r_[570 * 0.7 ** n[:5], 1500, 1900, 1800, 1850])
-    assert lost.message == "FID rises from 136.9 to about 1850 since step 4: what was learnt is lost"
+    assert lost.message == "FID rises from 136.9 at step 4 to about 1850 (steps 6-8): what was learnt is lost"

@@ -13,8 +13,8 @@ LINE = 4.5 - 0.02 * N
 def test_a_straight_line_has_only_begun():
     found = finding("GL313", train__loss=LINE, val__loss=LINE - 0.1, lr=np.full(30, 1e-6))
     assert found.message == (
-        "val/loss falls from about 4.38 to about 3.82 in the whole run, nearly in a straight line; the learning rate is"
-        " 1e-06 at most"
+        "val/loss falls from about 4.38 (steps 0-1) to about 3.82 (steps 28-29) in the whole run, nearly in a"
+        " straight line; the learning rate is 1e-06 at most"
     )
     assert found.severity.name == "WARNING"
 
@@ -116,8 +116,8 @@ def test_a_loss_and_its_validation_that_both_end_no_lower():
     of_validation = {"val/box_loss": 0.55 + 0.005 * n, "val/cls_loss": 1.2 + 0.01 * np.cos(n)}
     found = finding("GL313", **parts, **of_validation, epoch=n)
     assert found.message == (
-        "the sum of train/box_loss and train/cls_loss does not fall: 1.803 at first, and about 1.8026 in the last"
-        " third; nor does the sum of val/box_loss and val/cls_loss: 1.76 at first, and about 1.789 in the last third"
+        "the sum of train/box_loss and train/cls_loss does not fall: 1.803 at step 0, then about 1.8026 (steps 7-9);"
+        " nor does the sum of val/box_loss and val/cls_loss: 1.76 at step 0, then about 1.789 (steps 7-9)"
     )
     falls = finding("GL313", **parts, **(of_validation | {"val/box_loss": 0.55 - 0.01 * n}))
     assert (falls.severity.name, falls.tag) == ("INFO", "val/box_loss")

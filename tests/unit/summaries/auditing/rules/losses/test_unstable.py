@@ -12,7 +12,7 @@ NOISE = np.random.default_rng(0).standard_normal((3, 48))
 def test_both_losses_rise_and_stay():
     up = 0.2 * (N > 30)
     found = finding("GL315", train__loss=FALL + up, val__loss=FALL + up + 0.1, lr=np.full(48, 0.1))
-    assert found.message.startswith("val/loss rises from about 0.5994 to about 0.7166 since step 30")
+    assert found.message.startswith("val/loss rises from about 0.5994 (steps 28-31) to about 0.7166 (steps 44-47), ")
     assert found.message.endswith(", train/loss rises with it; the learning rate is 0.1 at most")
 
 
@@ -20,7 +20,7 @@ def test_a_rise_is_told_from_the_level_that_was_best():
     """Fifteen points are twelve levels that overlap, each of two points."""
     loss = np.array([1.0, 0.35, 0.23, 0.17, 0.14, 0.12, 0.11, 2.4, 2.35, 2.33, 2.4, 2.37, 2.37, 2.36, 2.34])
     found = finding("GL315", train__loss=loss + 0.01, val__loss=loss)
-    assert found.message.startswith("val/loss rises from 0.11 to about 2.34 since step 6, train/loss rises")
+    assert found.message.startswith("val/loss rises from 0.11 at step 6 to about 2.34 (steps 13-14), train/loss rises")
     assert found.steps == (5, 14)
 
 
@@ -49,10 +49,8 @@ def test_a_validation_that_swings():
     found = finding("GL315", train__loss=FALL, val__loss=0.9 + 0.4 * NOISE[1].clip(-2, 2))
     assert "val/loss swings between " in found.message
     swings = np.where(N % 3, 0.4, 0.8)
-    assert (
-        "val/acc swings between 0.4 and 0.8"
-        in finding("GL315", train__loss=FALL, val__loss=FALL, val__acc=swings).message
-    )
+    found = finding("GL315", train__loss=FALL, val__loss=FALL, val__acc=swings)
+    assert found.message == "val/acc swings between 0.4 at step 25 and 0.8 at step 24 in its last 24 points"
 
 
 def test_a_validation_that_swings_higher_than_before_may_fall_in_its_last_half():
@@ -85,7 +83,7 @@ def test_a_part_may_rise():
 def test_a_training_loss_that_only_rises_beside_accuracies():
     rises = 0.9 + 0.1 * N + 0.3 * NOISE[2]
     found = finding("GL315", loss=rises, test_acc=np.full(48, 0.6))
-    assert found.message.startswith("loss rises from about 0.8019 to about 5.569")
+    assert found.message.startswith("loss rises from about 0.8019 (steps 0-3) to about 5.569 (steps 44-47)")
     assert finding("GL315", loss=FALL, test_acc=np.full(48, 0.6)) is None
 
 
@@ -93,7 +91,7 @@ def test_an_accuracy_in_percent_swings_by_percents():
     swings = np.where(N % 3, 50.0, 55.0)
     assert finding("GL315", train__loss=FALL, val__loss=FALL, val__acc=swings) is None
     found = finding("GL315", train__loss=FALL, val__loss=FALL, val__acc=8 * (swings - 45))
-    assert "val/acc swings between 40 and 80" in found.message
+    assert "val/acc swings between 40 at step 25 and 80 at step 24" in found.message
 
 
 def test_humps_at_different_times_are_no_hump_of_both():

@@ -34,8 +34,8 @@ def test_a_validation_that_falls_at_first_falls():
     validation = 0.375 + 1.76 * 0.6**n + 0.13 * (1 - 0.9 ** np.maximum(n - 14, 0))
     assert "GL311" not in codes(train__loss=2.3 * 0.8**n + 1e-5, val__loss=validation)
     found = finding("GL311", train__loss=0.6 * 0.88**n + 6e-4, val__loss=0.92 + 0.002 * np.sin(n) - 0.01 * (n == 0))
-    assert found.message.startswith("val/loss does not fall: 0.91 at first, about 0.92")
-    assert " in the second half, while train/loss falls from 0.6006 to about 0.0006" in found.message
+    assert found.message.startswith("val/loss does not fall: 0.91 at step 0, then about 0.9201 (steps 75-149), ")
+    assert "while train/loss falls from 0.6006 at step 0 to about 0.0006 (steps 138-149)" in found.message
 
 
 @pytest.mark.parametrize(
@@ -63,25 +63,31 @@ def test_a_validation_that_never_was_away_from_its_end():
 
 def test_a_validation_that_is_never_better():
     found = finding("GL311", train__loss=TRAIN, val__loss=1.9 + 0.01 * np.sin(N))
-    assert found.message.startswith("val/loss does not fall: 1.9 at first, about 1.9")
+    assert found.message.startswith("val/loss does not fall: 1.9 at step 0, then about 1.901 (steps 20-39)")
     assert "GL311" not in codes(train__loss=TRAIN, val__loss=0.5 + 0.01 * np.sin(N))  # it knew before
     assert "GL311" not in codes(train__loss=TRAIN, val__loss=1 + 0.9**N)
 
 
 def test_an_accuracy_that_slips_away_while_the_training_goes_on():
     found = finding("GL311", train__loss=TRAIN, val__acc=0.8 - 0.005 * N)
-    assert found.message == "val/acc falls from about 0.795 to about 0.61, while train/loss falls"
+    assert (
+        found.message
+        == "val/acc falls from about 0.795 (steps 0-2) to about 0.61 (steps 37-39), while train/loss falls"
+    )
     assert "GL311" not in codes(train__loss=TRAIN, val__acc=0.8 - 0.0005 * N)
 
 
 def test_an_accuracy_that_slips_away_while_nothing_is_learnt():
     found = finding("GL311", train__loss=2 + 0 * N, val__acc=0.8 - 0.005 * N)
-    assert found.message == "val/acc falls from about 0.795 to about 0.61"
+    assert found.message == "val/acc falls from about 0.795 (steps 0-2) to about 0.61 (steps 37-39)"
 
 
 def test_an_accuracy_that_slips_away_while_that_of_the_training_rises():
     found = finding("GL311", loss=1.2 - 0.002 * N, train__acc=0.35 + 0.005 * N, val__acc=0.5 - 0.004 * N)
-    assert found.message == "val/acc falls from about 0.496 to about 0.348, while train/acc rises"
+    assert (
+        found.message
+        == "val/acc falls from about 0.496 (steps 0-2) to about 0.348 (steps 37-39), while train/acc rises"
+    )
 
 
 def test_an_accuracy_that_never_was_good():
@@ -101,7 +107,7 @@ def test_an_accuracy_of_a_coin():
 def test_an_accuracy_far_below_that_of_the_training():
     rising = 1 - 0.9 * 0.9**N
     found = finding("GL311", train__loss=TRAIN, train__acc=rising, val__acc=0.3 * rising + 0.02 * np.sin(N))
-    assert found.message == "val/acc ends at about 0.301, and train/acc at about 0.9836"
+    assert found.message == "val/acc ends at about 0.301 (steps 37-39), and train/acc at about 0.9836 (steps 37-39)"
     assert "GL311" not in codes(train__loss=TRAIN, train__acc=rising, val__acc=0.7 * rising)
     assert "GL311" not in codes(train__loss=TRAIN, train__acc=100 * rising, val__acc=0.3 * rising + 0.5)
 
@@ -154,8 +160,8 @@ def test_a_model_that_no_longer_moves_has_not_settled_if_it_learnt_little():
     still = 0.5 - 0.3 * 0.5 ** np.minimum(n, 2)
     found = finding("GL311", train__loss=little, val__map=still)
     assert found.message == (
-        "val/map is exactly 0.425 at its last 14 of 16 points, and train/loss falls from 1 to about 0.901 and rests"
-        " there: the model does not move any more"
+        "val/map is exactly 0.425 at its last 14 of 16 points, and train/loss falls from 1 at step 0 to about 0.901"
+        " (steps 2-15) and rests there: the model does not move any more"
     )
     assert "GL311" not in codes(train__loss=much, val__map=still)
 
@@ -164,8 +170,8 @@ def test_data_that_are_learnt_by_heart():
     validation = 0.42 + 0.13 * 0.8**N
     found = finding("GL311", train__loss=0.6 * 0.5**N + 1e-8, val__loss=validation)
     assert found.message == (
-        "val/loss is about 0.4202 in the second half, while train/loss falls from about 0.3 to about 1e-08: little"
-        " of it holds for other data"
+        "val/loss is about 0.4202 (steps 20-39), while train/loss falls from about 0.3 (steps 0-2) to about 1e-08"
+        " (steps 37-39): little of it holds for other data"
     )
     assert "GL311" not in codes(train__loss=0.6 * 0.5**N + 0.05, val__loss=validation)  # a gap is usual
     assert "GL311" not in codes(train__loss=0.6 * 0.5**N + 1e-8, val__mae=validation)  # measured otherwise
@@ -191,7 +197,7 @@ def test_a_validation_that_is_many_times_the_training_loss_is_measured_otherwise
     training = 0.45 * 0.87**n
     found = finding("GL311", train_loss=training, val_loss=250 + 50 * np.sin(n))
     assert found.message == (
-        "val_loss is about 250 at first and about 270.6 in the end, train_loss 0.45 and 0.1285: as if it were"
+        "val_loss is 250 at step 0 and 270.6 at step 9, train_loss 0.45 at step 0 and 0.1285 at step 9: as if it were"
         " measured on other inputs, on other targets, or in other units"
     )
     assert "GL311" not in codes(train_loss=training, val_loss=64 * training)  # a sum, where the other is a mean
