@@ -149,6 +149,12 @@ THRESHOLDS = {
         "min_zeros": (12, "a whole number of at least 8"),
         "share": (0.8, "a number from 0 to 1"),
     },
+    "GL317": {
+        "min_points": (6, "a whole number of at least 4"),
+        "near": (0.03, "a number from 0 to 1"),
+        "times": (1.75, "a number above 1"),
+        "classes": (5, "a whole number of at least 2"),
+    },
     "GL507": {
         "left": (0.005, "a number from 0 to 1"),
         "share": (0.4, "a number from 0 to 1"),
