@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from summaries.auditing.parallel import jobs_for
 from summaries.auditing.readable import contents, read_readable, reason_of
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
 from summaries.auditing.rules.timeline.incidents import has_incident
+from summaries.auditing.signals.pairs import Pair
 from summaries.auditing.signals.ranks import jobs as jobs_among
 from summaries.auditing.signals.signals import Signals
 from summaries.auditing.signals.tags import table_of
@@ -48,6 +50,7 @@ __all__ = ["Task", "audit_job", "audit_ranks", "audit_run", "audit_runs", "curve
 _MOST_IN_MEMORY = 10_000  # reports; those of more runs are kept on disk
 _FEWEST_STRETCHES = 50  # of a curve that still shows its course
 _OF_OTHERS = frozenset(("baseline", "ranks", "faults"))  # what is no tag of the run
+_OF_BOTH = frozenset(("loss", "validation_loss", "metric"))  # what a training and its validation have in common
 _MOST_STRETCHES = 100_000  # of one curve in all runs together: finer ones would take gigabytes
 
 
@@ -68,14 +71,35 @@ def audit_run(
         return in_turns([_judge(signals, config, stretches)])[0]
 
 
-def _judge(signals: Signals, config: Config, stretches: int, failures: tuple[Failure, ...] = ()) -> Steps[RunReport]:
-    """`audit_run` in steps, one for each rule; `failures` is what of the run could not be read."""
+def _judge(
+    signals: Signals,
+    config: Config,
+    stretches: int,
+    failures: tuple[Failure, ...] = (),
+    training: Signals | None = None,
+) -> Steps[RunReport]:
+    """`audit_run` in steps, one for each rule.
+
+    Args:
+        signals: the run.
+        config: what to look for.
+        stretches: resolution of the curves.
+        failures: what of the run could not be read.
+        training: the run that it validates, if it is one of its own.
+    """
     run, name = signals.run, signals.name
     codes = config.codes(name)
     if has_incident(run):  # an excerpt, which shows no course
         codes = [code for code in codes if RULES[code].of_moments]
-    judging, unchecked = _judging(signals, codes)
+    pair = None if training is None else Pair(signals, training)
+    of_both = [code for code in codes if pair and not RULES[code].needs.isdisjoint(_OF_BOTH)]
+    judging, unchecked = _judging(signals, [code for code in codes if code not in of_both])
     findings = yield from _findings(signals, config, judging)
+    if pair:
+        judging, unknown = _judging(pair.signals, of_both)
+        found = yield from _findings(pair.signals, config, judging)
+        findings += chain.from_iterable(map(pair.told, _unsaid(found)))
+        unchecked = tuple(sorted((*unchecked, *unknown)))
     steps = wall_times = None
     if signals.all:
         series = [signal.series for signal in signals.all.values()]
@@ -183,10 +207,9 @@ def _audit(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: 
     yield
     signals = signals_of(files.name, run, config, [signals_of(files.name, other, config) for other in baseline])
     signals.other_files = other_files
-    if training is not None:
-        signals.training = signals_of(files.trained, training, config)
+    trained = None if training is None else signals_of(files.trained, training, config)
     yield
-    return (yield from _judge(signals, config, stretches, failures))
+    return (yield from _judge(signals, config, stretches, failures, trained))
 
 
 def _read_all(runs: Sequence[RunFiles]) -> list[Run]:

@@ -3,19 +3,17 @@
 from summaries.auditing.signals.objectives import sum_of
 
 
-def unproved(finding, signals):
+def unproved(finding, signals, others=None):
     """The claims of a finding that the points of the run do not show, in words.
 
     Args:
         finding: the finding.
         signals: the run, as rules see it.
+        others: those that claims may name, by name.
     """
-    return [str(claim) for claim in finding.claims if not _shows(_where(claim, signals), claim, finding)]
-
-
-def _where(claim, signals):
-    """The run that a claim is about: this one, or the training that it validates."""
-    return signals.training if claim.run else signals
+    return [
+        str(claim) for claim in finding.claims if not _shows((others or {}).get(claim.run, signals), claim, finding)
+    ]
 
 
 def _shows(signals, claim, finding):

@@ -28,11 +28,12 @@ __all__ = [
     "main_reward",
     "on_the_axis_of",
     "parts",
+    "stem",
     "sum_of",
     "trained_with",
 ]
 
-_RESOLUTION = re.compile(r"\b(?:step|epoch|batch|iter)\b|\bdataloader idx \d+\b")
+_RESOLUTION = re.compile(r"\b(?:step|epoch|batch|iter|vs iterations)\b|\bdataloader idx \d+\b")
 _WHOLE = re.compile(
     r"\b(?:mean|average|avg|cumulative|total|episod\w+|ep rew|ep ret|rew mean|rewards step)\b|\bep(?:rew|ret)\w*"
 )
@@ -47,14 +48,14 @@ def main_loss(losses: Sequence[Signal], logger: Logger) -> Signal | None:
     """The loss that stands for the run: the one that its logger calls so, else a plain one, else the longest."""
 
     def rank(signal: Signal) -> tuple[int, bool, int]:
-        return _place(signal, logger), not is_plain(signal.tag), -len(signal)
+        return _place(signal, logger), not is_plain(signal.series.tag), -len(signal)
 
     return min(losses, key=rank, default=None)
 
 
 def _place(signal: Signal, logger: Logger) -> int:
     """Which of the tags that stand for a run of this logger a signal has: the first is the best."""
-    named = (i for i, main in enumerate(logger.main) if re.fullmatch(main, signal.tag))
+    named = (i for i, main in enumerate(logger.main) if re.fullmatch(main, signal.series.tag))
     return next(named, len(logger.main))
 
 
@@ -94,13 +95,13 @@ def trained_with(validation: Signal, losses: Iterable[Signal]) -> Signal | None:
     `val/box_loss` belongs to `train/box_loss`, and `val_loss_epoch` to `train_loss_step`. One that counts the same
     steps goes before one that does not, then the means of epochs before single batches, and then the longest.
     """
-    stem = _stem(validation.tag)
+    own = stem(validation.tag)
 
     def rank(one: Signal) -> tuple[bool, bool, int]:
         of_epochs = "epoch" in words(one.tag).split() and len(one.finite) >= _FEW
         return have_one_axis(validation.finite, one.finite), of_epochs, len(one.finite)
 
-    return max((signal for signal in losses if _stem(signal.tag) == stem), key=rank, default=None)
+    return max((signal for signal in losses if stem(signal.tag) == own), key=rank, default=None)
 
 
 def have_one_axis(one: Series, other: Series) -> bool:
@@ -123,7 +124,12 @@ def on_the_axis_of(series: Series, other: Series) -> Series:
     return Series(other.tag, steps, other.wall_time, other.value)
 
 
-def _stem(tag: str) -> str:
+def stem(tag: str) -> str:
+    """The words of a tag without those for the data, and for how often it was measured: what it measures.
+
+    >>> stem("val/acc"), stem("evaluation_accuracy_vs_iterations"), stem("train_loss_epoch")
+    ('acc', 'accuracy', 'loss')
+    """
     return " ".join(_RESOLUTION.sub(" ", without_split(tag)).split())
 
 

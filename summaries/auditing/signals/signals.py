@@ -134,7 +134,6 @@ class Signals:
         files: its files; what a writer wrote to a store as several objects is one, by the name of the first of them.
         all: the signal of each tag, by tag.
         baseline: the runs to compare it with.
-        training: if this run holds the validation of another one, that other run.
         ranks: if this run is the first rank of a job, all its ranks, in order.
         logger: what wrote the run.
         other_files: what those of its files are that are no event files: path → words.
@@ -145,7 +144,6 @@ class Signals:
         self.run = run
         self.baseline = baseline
         self._table = table
-        self.training: Signals | None = None
         self.ranks: Sequence[Signals] = ()
         self.logger: Logger = table.logger
         self.other_files: Mapping[str, str] = {}
@@ -153,13 +151,24 @@ class Signals:
         begins = [i for i, whole in enumerate(wholes) if whole not in wholes[i - 1 : i]]  # of no file before the first
         self.files: tuple[str, ...] = tuple(run.files[i] for i in begins)
         self.all: dict[str, Signal] = {}
-        self._by_role: dict[str, list[Signal]] = defaultdict(list)
         for tag, series in run.scalars.items():
-            meaning = table.meaning(tag, name)
             starts = run.file_starts(tag)
-            signal = self.all[tag] = Signal(series, meaning, [starts[i] for i in begins])
-            if meaning.judged:
-                self._by_role[meaning.role].append(signal)
+            self.all[tag] = Signal(series, table.meaning(tag, name), [starts[i] for i in begins])
+        self._sort()
+
+    def with_signals(self, signals: Mapping[str, Signal]) -> Signals:
+        """The same run with other signals, by tag."""
+        other = Signals(self.name, self.run, self._table)
+        other.all = dict(signals)
+        other._sort()
+        return other
+
+    def _sort(self) -> None:
+        """Sort the signals by role."""
+        self._by_role: dict[str, list[Signal]] = defaultdict(list)
+        for signal in self.all.values():
+            if signal.meaning.judged:
+                self._by_role[signal.meaning.role].append(signal)
         self._settle_likely_losses()
 
     def _settle_likely_losses(self) -> None:

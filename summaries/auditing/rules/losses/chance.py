@@ -55,14 +55,12 @@ class GuessingLimits(Limits):
 @RULES.add("GL309", "guessing", Severity.WARNING, GuessingLimits, unless=loss_not_decreasing)
 def guessing(run: Signals, limit: GuessingLimits) -> Hits:
     """The loss hardly falls from where guessing among the classes starts, or ends there, with an accuracy to match."""
-    trained = run if run.objective or run.training is None else run.training
-    signal = trained.objective
+    signal = run.objective
     if signal is None or len(signal.finite) < limit.min_sure or run.concurrent_files:
         return
-    on_other_data = (_guesses_elsewhere, _like_the_mean, _one_of_two)
-    finds = (_hardly_falls, *on_other_data, _part, _nothing_moves) if trained is run else on_other_data
+    finds = (_hardly_falls, _guesses_elsewhere, _like_the_mean, _one_of_two, _part, _nothing_moves)
     found = [hit for hit in (next(find(run, signal, limit), None) for find in finds) if hit is not None]
-    if found and not is_early(trained, signal.finite):
+    if found and not is_early(run, signal.finite):
         yield min(found, key=lambda hit: hit.severity is Severity.INFO)
 
 

@@ -132,8 +132,7 @@ def _not_moved(run: Signals, limit: LossNotDecreasingLimits) -> Hit | None:
         value = series.value
         if not _is_still(signal, value, limit):
             continue
-        trained = run if run.training is None else run.training
-        objective = trained.objective
+        objective = run.objective
         is_share = signal.meaning.role == "metric"
         if objective is None or _validates_better(run, _OF_SHARES * limit.no_change if is_share else limit.no_change):
             return None
@@ -141,12 +140,11 @@ def _not_moved(run: Signals, limit: LossNotDecreasingLimits) -> Hit | None:
         if _has_fallen(value_then[len(value_then) // 4 :] if is_share else value_then, limit):
             return None
         when = " after its first quarter" if is_share and _has_fallen(value_then, limit) else ""
-        name = objective.tag if trained is run else f"{objective.tag} of {trained.name}"
         what = f"hardly changes in {len(value)} validations: ", *_ends(series, signal.tags)
         all_ = Share.since("", series, 0, "exactly", float(value[0]))
         same = "is ", all_.said(f"{value[0]:.4g} at all {len(value)} points")
         return Hit(
-            (f"{signal.tag} ", *(what if np.ptp(value) else same), f"; nor does {name} fall{when}"),
+            (f"{signal.tag} ", *(what if np.ptp(value) else same), f"; nor does {objective.tag} fall{when}"),
             (signal.tag,),
             series.step,
             _range(value),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -54,17 +54,16 @@ class OverfittingLimits(Limits):
 @RULES.add("GL305", "overfitting", Severity.WARNING, OverfittingLimits, needs=("validation_loss",))
 def overfitting(run: Signals, limit: OverfittingLimits) -> Hits:
     """Validation losses rise while the training losses to which they belong fall."""
-    trained = run if run.of("loss") or run.training is None else run.training
     rising = []
     for signal in run.of("validation_loss"):
-        loss = trained.trained_with(signal)
+        loss = run.trained_with(signal)
         enough = loss is not None and min(len(signal.finite), len(loss.finite)) >= limit.min_points
         if loss is None or not enough or not np.ptp(signal.finite.value):
             continue
-        hit = _overfits(signal, loss, "" if trained is run else trained.name, limit)
+        hit = _overfits(signal, loss, limit)
         if hit is not None and hit.steps is not None:
-            hit = with_cause(trained, hit, signal.finite, *hit.steps) if trained is run else hit
-            aside = hit.severity is Severity.INFO, loss is not trained.objective
+            hit = with_cause(run, hit, signal.finite, *hit.steps)
+            aside = hit.severity is Severity.INFO, loss is not run.objective
             rising.append(((*aside, not have_one_axis(signal.finite, loss.finite)), hit))
     if rising:  # that of the objective, on its axis, if there is one, else the first
         hit = min(rising, key=lambda pair: pair[0])[1]
@@ -138,7 +137,7 @@ def _level_at(loss: Series, step: int, stop: int) -> tuple[float, float]:
     return median(loss.value[first:last]), OF_MEDIAN * bend(loss.value[last - 1 :]) / math.sqrt(last - first)
 
 
-def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimits) -> Hit | None:
+def _overfits(signal: Signal, loss: Signal, limit: OverfittingLimits) -> Hit | None:
     series, own = signal.finite, loss.finite
     cut, n = blocks(series.value, _BLOCKS), len(series)
     best = int(np.argmin(cut.median))
@@ -171,8 +170,8 @@ def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimi
     if not (falls or earlier or alone):
         return None
     clock = "" if timed is own else ", by the clock,"
-    name = f"{own.tag} of {trained}{clock}" if trained else own.tag + clock
-    told = _told(name, loss, trained, timed, (since, start, stop))
+    name = loss.tag + clock
+    told = _told(name, loss, timed, (since, start, stop))
     rests = "stays at" if abs(value_at(timed, since) - after) <= abs(after) else "has fallen to"
     how = (told,) if falls else (f"{name} {rests if earlier else 'is'} ", told.after)
     return Hit(
@@ -189,13 +188,12 @@ def _overfits(signal: Signal, loss: Signal, trained: str, limit: OverfittingLimi
     )
 
 
-def _told(name: str, loss: Signal, run: str, timed: Series, steps: tuple[int, int, int]) -> Shift:
+def _told(name: str, loss: Signal, timed: Series, steps: tuple[int, int, int]) -> Shift:
     """What the training loss does: from point to point, or from level to level if single points mislead.
 
     Args:
         name: what to call the loss.
         loss: the loss.
-        run: the run that has it, if it is another one.
         timed: the loss on the axis of the validation.
         steps: on that axis: the best validation, the middle of the levels there, and the last one.
     """
@@ -206,9 +204,8 @@ def _told(name: str, loss: Signal, run: str, timed: Series, steps: tuple[int, in
     late, end = (int(np.searchsorted(timed.step, step)) for step in (start + _LAST_FIFTH[0] * (stop - start), stop + 1))
     at_the_end = min(late, end - 1), end - 1
     around = max(then - _FEW // 2, 0), min(then + _FEW // 2, end - 1)
-    about: dict[str, Any] = {"tags": loss.tags, "run": run}
     ends = ((first, last - 1), at_the_end), ((then, then), (now, now)), (around, at_the_end)
-    told = ([Level.of(name, loss.finite, low, high, **about) for low, high in pair] for pair in ends)
+    told = ([Level.of(name, loss.finite, low, high, tags=loss.tags) for low, high in pair] for pair in ends)
     wide, points, near = (Shift.of(one, other, "falls") for one, other in told)
     fall = wide.before.value - wide.after.value
     misled = abs(points.before.value - points.after.value - fall) > fall / 2

@@ -14,7 +14,7 @@ from summaries.auditing.rules.losses.overfitting import overfitting
 from summaries.auditing.rules.progress import accuracies, at_best, ends, rate_is_dead, shares, validations, whole_fall
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.signals.loss_names import words
-from summaries.auditing.signals.objectives import on_the_axis_of, trained_with
+from summaries.auditing.signals.objectives import on_the_axis_of, stem, trained_with
 from summaries.auditing.signals.roles import higher_is_better
 from summaries.auditing.statistics.course import typical
 from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
@@ -165,7 +165,8 @@ def _far_below(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         best, last = at_best(signal), _last(signal)
         for other in of_training:
             end = _last(other)
-            if at_best(other) == best and end.value - last.value > limit.gap * best:
+            same = stem(other.tag) == stem(signal.tag) and at_best(other) == best
+            if same and end.value - last.value > limit.gap * best:
                 told = f"{signal.tag} ends at ", last, f", and {other.tag} at ", end
                 evidence = {"end": last.value, "training": end.value}
                 hits.append(Hit(told, (signal.tag,), signal.finite.step, evidence))
@@ -232,7 +233,8 @@ def _never_another(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
             continue
         first = float(value[0])
         best = (1.0, _PERCENT) if signal.meaning.role == "metric" and higher_is_better(signal.tag) else (0.0,)
-        if first not in best and (value == first).all():
+        none = first == 0 and len(value) >= limit.min_points  # GL316 tells of it
+        if first not in best and not none and (value == first).all():
             still[signal.tag] = signal.finite
     if not still:
         return []
