@@ -12,6 +12,7 @@ from summaries.auditing.claims import Extreme, Move, Point
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.explanations import explained_by_rate, with_cause
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.rules.timeline.steps import restart
 from summaries.auditing.statistics.course import (
     Course,
     bend,
@@ -67,7 +68,7 @@ class LossDivergesLimits(Limits):
     explodes: float = above(1, 1000.0)  # times the first point
 
 
-@RULES.add("GL304", "loss-diverges", Severity.ERROR, LossDivergesLimits, needs=("loss",))
+@RULES.add("GL304", "loss-diverges", Severity.ERROR, LossDivergesLimits, unless=restart, needs=("loss",))
 def loss_diverges(run: Signals, limit: LossDivergesLimits) -> Hits:
     """The loss rises far above its best level, and stays there."""
     signal = run.objective

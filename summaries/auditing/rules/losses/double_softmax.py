@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 RULES = Ruleset("loss", "validation_loss")
-_EXACT = 20  # classes: those of more cannot be told from one more or less
+_EXACT, _MOST = 20, 1e6  # classes: those of more cannot be told from one more or less; of so many, none are asked for
 
 
 class DoubleSoftmaxLimits(Limits):
@@ -38,9 +38,10 @@ def double_softmax(run: Signals, limit: DoubleSoftmaxLimits) -> Hits:
         return
     loss, cost, accuracy, right = pairs[0]
     # Probabilities as logits: of a right answer e to the 1, of k - 1 others e to the 0.
-    classes = round(math.exp(cost.value + right.value / at_best(accuracy)) + 1 - math.e)
-    if classes < limit.classes:
+    classes = math.exp(min(cost.value + right.value / at_best(accuracy), math.log(_MOST))) + 1 - math.e
+    if not limit.classes - 0.5 <= classes < _MOST / 2:
         return
+    classes = round(classes)
     most, about = math.log(math.e + classes - 1), "about " * (classes > _EXACT)
     losses = [run.objective.finite.value, *(one.finite.value for one, *_ in pairs)]
     if any(value.min() < most - 1 - limit.near or value.max() > most + limit.near for value in losses):

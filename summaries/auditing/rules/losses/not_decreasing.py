@@ -78,8 +78,8 @@ def _opponents_rest(run: Signals, limit: LossNotDecreasingLimits) -> Hits:
     """Find two opponents whose losses both stay where they were: neither learns."""
     losses = [signal for signal in run.of("auxiliary_loss", "loss") if len(signal.finite) >= 2 * limit.few_points]
     levels = [signal.descent.level for signal in losses]
-    metrics = (signal for signal in run.of("metric") if len(signal.finite) >= _FEW)
-    if len(losses) < 2 or run.of("reward") or any(abs(one.descent.trend) > SURE for one in metrics):  # noqa: PLR2004
+    others = (signal for signal in run.of("metric", "") if len(signal.finite) >= _FEW)  # a balance rests, too
+    if len(losses) < 2 or run.of("reward") or any(abs(one.descent.trend) > SURE for one in others):  # noqa: PLR2004
         return
     if all(np.ptp(level) < limit.opponents * np.abs(level).min() for level in levels):
         series = losses[0].finite

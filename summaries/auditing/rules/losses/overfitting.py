@@ -12,6 +12,7 @@ from summaries.auditing.claims import Level, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.explanations import with_cause
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
+from summaries.auditing.rules.timeline.steps import restart
 from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
 from summaries.auditing.statistics.course import bend, level_between, scatter_about_trend, trend_between, value_at
 from summaries.robust import OF_MEDIAN, Blocks, blocks, median, monotone_trend
@@ -51,7 +52,7 @@ class OverfittingLimits(Limits):
     times: float = above(1, 4.0)  # the best level: a collapse, also if the training loss stands
 
 
-@RULES.add("GL305", "overfitting", Severity.WARNING, OverfittingLimits, needs=("validation_loss",))
+@RULES.add("GL305", "overfitting", Severity.WARNING, OverfittingLimits, unless=restart, needs=("validation_loss",))
 def overfitting(run: Signals, limit: OverfittingLimits) -> Hits:
     """Validation losses rise while the training losses to which they belong fall."""
     rising = []

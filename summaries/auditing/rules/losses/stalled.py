@@ -80,8 +80,12 @@ def plateau(run: Signals, limit: PlateauLimits) -> Hits:
         )
         yield Hit(
             (
-                *(f"{signal.tag} comes down to ", low),
-                *(f"; the other {1 - (until + 1) / len(series):.0%} of its points bring it to ", high, " at best"),
+                *(
+                    f"{signal.tag} comes down to ",
+                    low,
+                    f"; the other {1 - (until + 1) / len(series):.0%} of its points",
+                ),
+                *((" bring it to ", high, " at best") if lowest > near else (" bring it no lower",)),
             ),
             (signal.tag,),
             series.step[until:],

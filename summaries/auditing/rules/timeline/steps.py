@@ -280,9 +280,10 @@ def restart(run: Signals, limit: RestartLimits) -> Hits:
     when = f"at step {steps[0]}" if len(steps) == 1 else f"{len(steps)} times, first at step {steps[0]}"
     what = counted(superseded, "point") if superseded else "no points"
     anew = "" if superseded else from_scratch(run, steps, limit.sigmas)
+    explained = run.of("loss", "validation_loss") if anew else ()
     yield Hit(
         f"restarted {when}; {what} of {signal.tag} {'was' if superseded == 1 else 'were'} superseded{anew}",
-        (signal.tag,),
+        tuple(dict.fromkeys((signal.tag, *(one.tag for one in explained)))),
         (min(steps), max(steps)),
         {"superseded": superseded, "marked": len(marks)},
         len(steps),

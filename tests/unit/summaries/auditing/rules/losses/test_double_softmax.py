@@ -42,6 +42,7 @@ def test_other_losses_are_none(labels):
     loss = 0.1 + 0.4 * (labels > 0) + 2 * 0.6**N
     assert "GL317" not in codes(train_loss=loss, train_acc=RIGHT)
     assert "GL317" not in codes(train_loss=twice(10) + 0.05, train_acc=RIGHT)
+    assert "GL317" not in codes(train_loss=1e4 * loss, train_acc=RIGHT)
     assert "GL317" not in codes(train_loss=twice(10)[:5], train_acc=RIGHT[:5])
     assert "GL317" not in codes(train_loss=twice(3), train_acc=RIGHT)
     assert "GL317" not in codes(train_loss=twice(10), train_acc=0 * N)

@@ -24,6 +24,7 @@ def test_a_loss_that_is_back_at_the_first_points_is_a_warning(tmp_path):
         "restarted at step 100; no points of loss were superseded; loss is 2.205 at step 100, after 0.1984 at step 99"
         " and 2.201 at step 0: the weights were not restored"
     )
+    assert "GL302" not in found_in(tmp_path)  # which it explains
 
 
 @pytest.mark.parametrize("begin", [100, 40, 20])
