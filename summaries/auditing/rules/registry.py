@@ -5,7 +5,6 @@ from summaries.auditing.rules.gradients import clipping, histograms, norms, vari
 from summaries.auditing.rules.losses import (
     chance,
     divergence,
-    double_softmax,
     moments,
     not_decreasing,
     one_answer,
@@ -14,6 +13,7 @@ from summaries.auditing.rules.losses import (
     slow,
     stalled,
     unbounded,
+    underconfident,
     unstable,
     validations,
     waves,
@@ -27,7 +27,7 @@ __all__ = ["BETWEEN_RANKS", "RULES"]
 _MODULES = (
     files, steps, pauses, incidents, moments, not_decreasing, overfitting, stalled, divergence, chance,
     unbounded, validations, parts, slow, waves, unstable,
-    one_answer, double_softmax, norms,
+    one_answer, underconfident, norms,
     variables, histograms, clipping, updates, precursors, rates, dead_rates, diagnostics, policies, baseline, ranks,
     wiring,
 )  # fmt: skip

@@ -33,7 +33,7 @@ _TRAINING = _any("train training trainer fit")
 # Losses by definition, without the word; the second group only if there is no unknown word beside them.
 _CRITERIA = _any("""
     cross_?entropy cross_ent xent xentropy nll neg(?:ative)?_log_likelihood neg(?:ative)?_elbo perplexity ppl
-    mse mae rmse msle rmsle (?:root_)?mean_(?:squared?|absolute)_error
+    info_?nce nt_?xent mse mae rmse msle rmsle (?:root_)?mean_(?:squared?|absolute)_error
     bits_per_(?:byte|char|character|dim|dimension|token|word) bpb bpc bpd""")
 _BARE_CRITERIA = _any(
     "ce bce error err objective hinge log_?loss (?<!total_)cost(?!_per)"

@@ -37,6 +37,7 @@ _CLASSIFIES = re.compile(r"\b(?:cls|class|classes|classification|classifier|ce|c
 _AGREEMENT = re.compile(r"\b(?:r ?2|r squared|kappa|mcc|spearman\w*|pearson\w*)\b")  # 1 at best, 0 by chance
 _LEAST, _HALF = 0.7, 0.35  # times an accuracy of chance: what is lower guesses among more, or does not guess
 _HARDLY = 0.01  # of the first level: a fall that is none
+_RIGHT = 0.75  # of the examples: whatever it costs, that is no guess
 _STRAIGHT = 0.5  # of the slope of the first half: a curve whose second half falls as fast has only begun
 
 
@@ -68,7 +69,9 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     """The loss that is trained."""
     series, curve = signal.finite, signal.descent
     start, end = float(curve.level[0]), float(curve.level[-1])
-    classes, about = _classes(start, limit.near), ""
+    if any(_end(one.finite.value) > _RIGHT * at_best(one) for one in accuracies(run)):  # GL317 tells of it
+        return
+    classes, about = usual_classes(start, limit.near), ""
     if not classes or not -limit.near * start <= start - end <= limit.fall * start:
         classes = _classes_at_the_end(run, curve, limit, of_training=True)
         about = _about(classes)
@@ -128,7 +131,7 @@ def _part(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
         if len(series) < limit.min_points or not _classifies(signal.tag):
             continue
         level = signal.descent.level
-        classes = _classes(median(level), limit.near)
+        classes = usual_classes(median(level), limit.near)
         off = np.abs(level - math.log(classes)).max() if classes else np.inf
         if off <= limit.at * math.log(max(classes, 1)) and signal.descent.trend > -SURE:
             whole = Level.of("", series, 0, len(series) - 1)
@@ -220,8 +223,8 @@ def _begins(curve: Descent) -> bool:
     return fell > SURE * bend(curve.level[:-1]) and curve.straightness > 1 / _STRAIGHT
 
 
-def _classes(level: float, near: float) -> int:
-    """The number of classes that guessing at this loss suggests; 0 if there is none."""
+def usual_classes(level: float, near: float = GuessingLimits.thresholds["near"].default) -> int:
+    """The usual number of classes that guessing at this loss suggests; 0 if there is none."""
     above = bisect(_LOGARITHMS, level)
     beside = range(max(above - 1, 0), min(above + 1, len(_USUAL)))
     nearest = min(beside, key=lambda i: abs(_LOGARITHMS[i] - level))

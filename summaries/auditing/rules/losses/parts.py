@@ -27,7 +27,7 @@ _OPPONENT = re.compile(r"\b(?:d|disc|dis|discriminator|netd)\b.*\bloss\b|\bloss\
 _GENERATOR = re.compile(r"\b(?:g|gen|generator|netg)\b.*\bloss\b|\bloss\b.*\b(?:g|gen|generator|netg)\b")
 _SPREAD = re.compile(r"\b(?:embeddings?|features?|latents?|z)\b.*\b(?:std|spread|variance|var|rank)\b")
 _DISTANCE = re.compile(r"\b(?:wasserstein|w|em|emd|earth mover\w*)\b ?\b(?:dist|distance|estimate)\b")
-_FROM_REAL = re.compile(r"\b[fk]id\b")
+_FROM_REAL = re.compile(r"\b(?:[fk]id|frechet|energy dist(?:ance)?)\b")
 _JUDGED_FAKE = re.compile(r"d g z(?: ?\d)?")
 _CODEBOOK = re.compile(r"\b(?:vq|codebook|commit|commitment)\b")
 _ONE_CODE = 1.05  # codes
@@ -104,7 +104,7 @@ def _far_from_real(run: Signals, limit: CollapsedPartLimits) -> Hits:
                 *(f"{signal.tag} does not come down: ", first, ", then ", last),
                 ": what is made comes no closer to what is real",
             )
-        elif last.value >= limit.times * series.value[low]:
+        elif last.value >= max(limit.times * series.value[low], first.value / 2):
             lowest = Level.of(signal.tag, series, low, low)
             told = Shift.of(lowest, last, "rises"), ": what was learnt is lost"
         else:

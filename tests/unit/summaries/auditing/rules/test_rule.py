@@ -154,6 +154,9 @@ THRESHOLDS = {
         "near": (0.03, "a number from 0 to 1"),
         "times": (1.75, "a number above 1"),
         "classes": (5, "a whole number of at least 2"),
+        "gained": (0.1, "a number from 0 to 1"),
+        "saves": (1.5, "a number above 0"),
+        "fall": (0.1, "a number from 0 to 1"),
     },
     "GL507": {
         "left": (0.005, "a number from 0 to 1"),

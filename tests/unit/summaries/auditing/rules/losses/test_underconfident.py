@@ -1,4 +1,4 @@
-"""GL317: losses that are as high as those of a softmax of a softmax."""
+"""GL317: losses of a model that is right and cannot say so."""
 
 import math
 
@@ -36,12 +36,25 @@ def test_all_losses_beside_accuracies_must_be_as_high(classes):
     assert "GL317" not in codes(train_loss=2 * 0.5**N, **validation)  # beside no accuracy
 
 
+def test_a_loss_that_is_hardly_below_guessing_where_nearly_all_are_right():
+    loss = math.log(128) - 0.1 * (1 - 0.6**N)
+    found = finding("GL317", train_loss=loss, train_acc=RIGHT)
+    assert found.message == (
+        "train_loss is about 4.753 (steps 7-13) where train_acc is about 0.9564 (steps 7-13), and 4.852 = ln 128 is"
+        " guessing among 128: it is right, and cannot say so"
+    )
+    assert "GL309" not in codes(train_loss=loss, train_acc=RIGHT)  # no guess
+    assert "GL317" not in codes(train_loss=loss, train_acc=0.02 * RIGHT)
+    assert "GL317" not in codes(train_loss=loss, train_acc=RIGHT, val_loss=4.85 - 2 * RIGHT, val_acc=RIGHT)
+
+
 @pytest.mark.parametrize("labels", [0.0, 0.1])
 def test_other_losses_are_none(labels):
     """With labels that are smoothed by a tenth, among ten: about 0.5 at best."""
     loss = 0.1 + 0.4 * (labels > 0) + 2 * 0.6**N
     assert "GL317" not in codes(train_loss=loss, train_acc=RIGHT)
     assert "GL317" not in codes(train_loss=twice(10) + 0.05, train_acc=RIGHT)
+    assert "GL317" not in codes(train_loss=loss + 1, train_acc=RIGHT)  # with a penalty
     assert "GL317" not in codes(train_loss=1e4 * loss, train_acc=RIGHT)
     assert "GL317" not in codes(train_loss=twice(10)[:5], train_acc=RIGHT[:5])
     assert "GL317" not in codes(train_loss=twice(3), train_acc=RIGHT)
