@@ -25,6 +25,7 @@ __all__ = [
     "at_best",
     "highest_rate",
     "is_early",
+    "is_of_other_data",
     "learns",
     "learns_since",
     "rate_in_words",
@@ -82,11 +83,12 @@ def learns_since(run: Signals, step: int) -> bool | None:
 
 def validations(run: Signals) -> list[Signal]:
     """The losses and metrics that are measured on other data than those of the training."""
-    return [*run.of("validation_loss"), *(one for one in run.of("metric") if _is_of_other_data(one.tag))]
+    return [*run.of("validation_loss"), *(one for one in run.of("metric") if is_of_other_data(one.tag))]
 
 
 @lru_cache(maxsize=1 << 14)
-def _is_of_other_data(tag: str) -> bool:
+def is_of_other_data(tag: str) -> bool:
+    """Whether a tag says that it is measured on other data than those of the training."""
     return _VALIDATION.search(words(tag)) is not None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from summaries.auditing.claims import Extreme, Level, Move, NotBetter, Point, Share, apart
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.divergence import loss_diverges
-from summaries.auditing.rules.progress import is_early
+from summaries.auditing.rules.progress import is_early, is_of_other_data
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import Course, may_be_a_score
 from summaries.auditing.statistics.descent import SURE
@@ -78,7 +78,8 @@ def _opponents_rest(run: Signals, limit: LossNotDecreasingLimits) -> Hits:
     """Find two opponents whose losses both stay where they were: neither learns."""
     losses = [signal for signal in run.of("auxiliary_loss", "loss") if len(signal.finite) >= 2 * limit.few_points]
     levels = [signal.descent.level for signal in losses]
-    others = (signal for signal in run.of("metric", "") if len(signal.finite) >= _FEW)  # a balance rests, too
+    others = [*run.of("metric"), *(signal for signal in run.of("") if is_of_other_data(signal.tag))]
+    others = [signal for signal in others if len(signal.finite) >= _FEW]  # where they move, the balance rests
     if len(losses) < 2 or run.of("reward") or any(abs(one.descent.trend) > SURE for one in others):  # noqa: PLR2004
         return
     if all(np.ptp(level) < limit.opponents * np.abs(level).min() for level in levels):

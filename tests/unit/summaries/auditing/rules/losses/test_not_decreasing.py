@@ -105,7 +105,7 @@ def test_opponents_that_both_rest():
     moving = 0.7 + 0.1 * np.sin(np.arange(100) / 9)
     assert finding("GL303", loss_D=1.386 + still, loss_G=moving) is None
     improves = np.exp(-np.arange(100) / 30)
-    assert finding("GL303", loss_D=1.386 + still, loss_G=0.693 + still / 4, energy_dist=improves) is None
+    assert finding("GL303", loss_D=1.386 + still, loss_G=0.693 + still / 4, eval__energy_dist=improves) is None
 
 
 def test_a_first_point_that_is_low_by_chance_is_no_start():
