@@ -6,6 +6,7 @@ Rules that compare a training with its validation see them as in a run that logs
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["Pair"]
+
+_BY_ITERATIONS = re.compile(r"^evaluation_(.+)_vs_iterations$")
 
 
 class Pair:
@@ -38,7 +41,7 @@ class Pair:
             (training, "" if above else _heading(training.name)),
             (validation, _heading(validation.name)),
         ):
-            for tag, signal in run.all.items():
+            for tag, signal in _without_copies(run).items():
                 one = both[heading + tag] = copy(signal)
                 one.tag, one.tags = heading + tag, (heading + tag,)
                 self._origin[one.tag] = run.name, tag
@@ -60,6 +63,16 @@ class Pair:
         origins = [self._origin[one] for one in claim.tags or (tag,)]
         run = origins[0][0]
         return replace(claim, run="" if run == self._name else run, tags=tuple(tag for _, tag in origins))
+
+
+def _without_copies(run: Signals) -> dict[str, Signal]:
+    """The signals by tag, without those of Keras that are there by epochs, too."""
+    kept = dict(run.all)
+    for tag, signal in run.all.items():
+        by_epochs = run.all.get(_BY_ITERATIONS.sub(r"epoch_\1", tag))
+        if by_epochs is not None and by_epochs is not signal and len(by_epochs) == len(signal):
+            del kept[tag]
+    return kept
 
 
 def _heading(name: str) -> str:

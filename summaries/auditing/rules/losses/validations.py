@@ -71,10 +71,11 @@ def validation_collapses(run: Signals, limit: ValidationCollapsesLimits) -> Hits
     """A metric loses half of its best level for good, or validations are exactly the same from some point on."""
     if run.moving_target:
         return
-    fallen = _lost(run, limit) or _unlearnt(run, limit) or _far_below(run, limit)
-    far_above = _far_above(run, limit)
-    further = [] if far_above else [_stuck(run, limit), _never_better(run, limit) or _memorized(run, limit)]
-    for found in (fallen, far_above, *further):
+    losses = [_far_above(run, limit)]
+    if not losses[0]:
+        losses = [_stuck(run, limit), _never_better(run, limit) or _memorized(run, limit)]
+    fallen = _lost(run, limit) or _unlearnt(run, limit)
+    for found in (fallen or (not any(losses) and _far_below(run, limit)), *losses):
         if found:
             hit, *others = found
             tags = [tag for other in others for tag in other.tags]

@@ -70,11 +70,17 @@ def test_what_compares_a_training_with_its_validation_sees_both(tmp_path):
         ("a/validation", "evaluation_accuracy_vs_iterations"),
         ("a/validation", "epoch_loss"),
     ]
-    assert (
-        found[0].message.endswith("and train/epoch_accuracy at 0.9985 at step 18") or "train/epoch" in found[0].message
-    )
+    assert found[0].message.endswith(" is never above 0.14, while train/epoch_loss falls")
     (level, fall) = found[1].claims[1:]
     assert (level.run, level.tags, fall.run, fall.tags) == ("", ("epoch_loss",), "a/train", ("epoch_loss",))
+
+
+def test_what_keras_logs_by_epochs_and_by_iterations_is_told_once(tmp_path):
+    log(tmp_path / "train", "epoch_loss", lambda step: 2.3 * 0.8**step, points=20)
+    for tag in ("evaluation_loss_vs_iterations", "epoch_loss"):
+        log(tmp_path / "validation", tag, lambda step: 2.29 + 0.02 * (step * 7 % 5), points=20)
+    (found,) = audit(tmp_path, Config(select=("GL311",))).findings
+    assert (found.tag, found.others) == ("epoch_loss", ())
 
 
 def test_what_is_found_of_a_training_is_not_told_of_its_validation_again(tmp_path):
