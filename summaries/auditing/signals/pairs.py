@@ -53,10 +53,15 @@ class Pair:
         """What was found of both, told of the run that validates; nothing if it is about the other one alone."""
         shown = (self._origin[tag] for tag in (found.tag, *found.others))
         tags = [tag for run, tag in shown if run == self._name]
-        if not tags:
+        if not tags or (self._origin[found.tag][0] != self._name and not self._compares(found)):
             return []
         claims = tuple(self._traced(claim, found.tag) for claim in found.claims)
         return [replace(found, run=self._name, tag=tags[0], others=tuple(tags[1:]), claims=claims)]
+
+    def _compares(self, found: Finding) -> bool:
+        """Whether what was found of the training is so because of its validation: else it was found there, too."""
+        tags = {tag for claim in found.claims for tag in claim.tags or (found.tag,)}
+        return not tags or any(self._origin[tag][0] == self._name for tag in tags)
 
     def _traced(self, claim: Claim, tag: str) -> Claim:
         """A claim with the run and the tags that prove it."""

@@ -73,11 +73,12 @@ class Signal:
 
     @cached_property
     def standing(self) -> Series:
-        """The points that stand, including all of equal steps in a row: rules on values look at every number."""
-        step = self.series.step
-        if not self.series.restarts and (step[1:] >= step[:-1]).all():
+        """The points that stand, including all of equal steps in a row, but no copies: rules look at every number."""
+        step, value = self.series.step, self.series.value
+        if not self.series.restarts and (step[1:] > step[:-1]).all():
             return self.series
         stands = standing(step, self.series.restarts, keep_repeats=True) == Standing.STANDS
+        stands[1:] &= (step[1:] != step[:-1]) | (value[1:] != value[:-1])  # fastai writes a point again and again
         return _those(self.series, stands)
 
     @cached_property

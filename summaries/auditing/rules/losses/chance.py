@@ -14,7 +14,15 @@ import numpy as np
 from summaries.auditing.claims import Level, Share
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.not_decreasing import loss_not_decreasing
-from summaries.auditing.rules.progress import accuracies, at_best, is_early, rate_in_words, validations, whole_fall
+from summaries.auditing.rules.progress import (
+    accuracies,
+    at_best,
+    ends,
+    is_early,
+    rate_in_words,
+    validations,
+    whole_fall,
+)
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
 from summaries.auditing.signals.loss_names import words
 from summaries.auditing.statistics.course import bend
@@ -89,8 +97,8 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
         return
     yield Hit(
         (
-            *(fall, " in the whole run, and"),
-            f" {math.log(classes):.4g} = ln {classes} is guessing among {about}{classes}{rate_in_words(run)}",
+            fall,
+            f", and {math.log(classes):.4g} = ln {classes} is guessing among {about}{classes}{rate_in_words(run)}",
         ),
         signal.tags,
         series.step,
@@ -179,12 +187,13 @@ def _like_the_mean(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
         series, n = signal.finite, len(signal.finite)
         if n < limit.min_sure or not _AGREEMENT.search(words(signal.tag)):
             continue
-        late = Level.of("", series, n // 2, n - 1)
-        if series.value.max() <= limit.agrees and late.value <= limit.agrees / 2:
+        late = ends(signal)[1]
+        if series.value.max() <= limit.agrees and median(series.value[n // 2 :]) <= limit.agrees / 2:
             highest = float(series.value.max())
             never = Share.since("", series, 0, "at most", highest).said(f"never above {highest:.4g}")
+            how = "better" if highest < -limit.agrees / 2 else "as well"
             yield Hit(
-                (f"{signal.tag} is ", never, ", and ", late, ": the mean would do as well"),
+                (f"{signal.tag} is ", never, ", and ", late, f": the mean would do {how}"),
                 (signal.tag,),
                 series.step,
                 {"best": highest, "last": late.value},

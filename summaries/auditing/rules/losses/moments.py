@@ -150,7 +150,7 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
             peak for peak in jumps.returned if not explained_by_rate(run, series, peak.first - jumps.reach, peak.top)
         ]
         if run.settings:
-            lows = [_last_on_level(series.value, peak) for peak in peaks]
+            lows = [_last_on_level(series.value, peak, peak.first) for peak in peaks]
             peaks = [
                 p for p, low in zip(peaks, lows, strict=True) if not begins_with_a_setting(run, series, low, p.top)
             ]
@@ -159,10 +159,10 @@ def loss_spike(run: Signals, limit: LossSpikeLimits) -> Hits:
         step, value = series.step, series.value
         worst = max(peaks, key=lambda peak: float(value[peak.top]) - peak.level)
         lasts = worst.last - worst.first >= _LASTS
-        low = typical(value, _last_on_level(value, worst)) if lasts else max(worst.first - 1, 0)
+        low = typical(value, _last_on_level(value, worst, worst.top)) if lasts else max(worst.first - 1, 0)
         after = _recovered(value, worst, float(value[low]))
         top = low + int(np.argmax(value[low : after + 1]))
-        rise = Move.of(signal.tag, series, low, top, "rises" if lasts else "jumps", tags=signal.tags)
+        rise = Move.of(signal.tag, series, low, top, "rises" if top - low >= _LASTS else "jumps", tags=signal.tags)
         back = (", and is ", Level.of("", series, after, after, tags=signal.tags))
         several = "" if len(peaks) == 1 else f"; {len(peaks)} such spikes"
         matters = worst.sigmas >= limit.sigmas and value[top] - value[low] >= limit.undone * _range(value)
@@ -202,10 +202,10 @@ def _range(value: Floats) -> float:
     return float(np.ptp(block_medians(value, min(len(value) // _LASTS, _LEVELS))))
 
 
-def _last_on_level(value: Floats, peak: Peak) -> int:
-    """The last point before a spike that is no higher, by its noise, than the level around it."""
+def _last_on_level(value: Floats, peak: Peak, before: int) -> int:
+    """The last point of a spike, or before it, that is no higher, by its noise, than the level around it."""
     noise = (float(value[peak.top]) - peak.level) / peak.sigmas
-    low = np.flatnonzero(value[: peak.first] <= peak.level + noise)
+    low = np.flatnonzero(value[:before] <= peak.level + noise)
     return int(low[-1]) if len(low) else max(peak.first - 1, 0)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from summaries.auditing.claims import Extreme, Level, Move, NotBetter, Point, Share, apart
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.divergence import loss_diverges
+from summaries.auditing.rules.losses.waves import period_of_waves
 from summaries.auditing.rules.progress import is_early, is_of_other_data
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, proportion, whole
 from summaries.auditing.statistics.course import Course, may_be_a_score
@@ -29,6 +30,7 @@ _FEW = 5  # levels that show a trend
 _BEGINNING = 0.1  # of the steps: a run that starts later may have learnt before
 _BACK = 2  # standard deviations: an end that is no further below the start is no progress
 _HIDES = 3  # standard errors that noise may hide on top of a fall
+_SIGMAS = 4.0  # of the noise of two points: a first one that is so much higher stands out
 _FALLS = 2  # standard errors: a fall by less is none, and a rise by more is one
 
 
@@ -101,7 +103,7 @@ def _flat(run: Signals, signal: Signal, series: Series, limit: LossNotDecreasing
     """Find a loss that ends where it was, as far as its noise shows."""
     hit = _unchanged(run, signal, series, limit) if len(series) >= limit.few_points else None
     if hit is None and len(series) >= limit.min_points:
-        hit = _back_at_its_start(signal, series, limit) or _not_falling(run, signal, series, limit)
+        hit = _back_at_its_start(run, signal, series, limit) or _not_falling(run, signal, series, limit)
     return hit
 
 
@@ -184,7 +186,7 @@ def _has_fallen(value: Floats, limit: LossNotDecreasingLimits) -> bool:
     return falls > least and course.fell(limit.sigmas, least)
 
 
-def _back_at_its_start(signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
+def _back_at_its_start(run: Signals, signal: Signal, series: Series, limit: LossNotDecreasingLimits) -> Hit | None:
     """Find a loss that explodes in its first third, and ends no lower than its first point, by more than its noise."""
     value, n = series.value, len(series)
     start, top, last = float(value[0]), int(np.argmax(value[: n // 3])), value[-(n // 3) :]
@@ -194,9 +196,11 @@ def _back_at_its_start(signal: Signal, series: Series, limit: LossNotDecreasingL
     if start - end > min(_BACK * noise, limit.max_hidden * start):
         return None
     rise = Move.of(signal.tag, series, 0, top, "rises", tags=signal.tags)
-    level = Level.of("", series, n - len(last), n - 1, tags=signal.tags)
+    level = Level.of("", series, n - max(n // 10, 1), n - 1, tags=signal.tags)
     nothing = NotBetter("", tags=signal.tags)
-    told = (": ", nothing) if nothing.holds(series) else ()
+    metrics = (one for one in run.of("metric") if len(one.finite) >= _FEW)
+    others = _validates_better(run, limit.no_change) or any(abs(one.descent.trend) > SURE for one in metrics)
+    told = (": ", nothing) if nothing.holds(series) and not others else ()
     recovers = start - median(value[-max(n // 10, 1) :]) > min(_BACK * noise, limit.max_hidden * start)
     return Hit(
         (rise, ", then it is ", level, *told),
@@ -256,9 +260,15 @@ def _not_falling(run: Signals, signal: Signal, series: Series, limit: LossNotDec
     how = "" if flat else f"; its noise could hide a decrease by {hidden / level:.1%}"
     early = Level.of("", series, 0, n // 3 - 1, tags=signal.tags)
     late = Level.of("", series, n - n // 3, n - 1, tags=signal.tags)
-    one, other = apart(early, late)
-    not_falls = "does not decrease" if flat else "does not clearly decrease"
+    if not flat and period_of_waves(run, series):  # GL314 tells of it
+        return None
     noise = " by more than its noise" if flat and early.value > late.value else ""
+    if series.value[0] - late.value > _SIGMAS * sigma(changes(series.value)):  # it comes down at once, by little
+        early, noise = Level.of("", series, 0, 0, tags=signal.tags), ""
+    one, other = apart(early, late)
+    not_falls = "does not clearly decrease"
+    if flat:
+        not_falls = "does not decrease" if noise or early.value <= late.value else "hardly decreases"
     return Hit(
         (
             *(f"{signal.tag} {not_falls}{noise} in {n} points: ", one, ", then ", other),

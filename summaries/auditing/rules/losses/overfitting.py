@@ -13,7 +13,7 @@ from summaries.auditing.findings import Severity
 from summaries.auditing.rules.explanations import with_cause
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.rules.timeline.steps import restart
-from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of
+from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of, stem
 from summaries.auditing.statistics.course import bend, level_between, scatter_about_trend, trend_between, value_at
 from summaries.robust import OF_MEDIAN, Blocks, blocks, median, monotone_trend
 from summaries.words import beside
@@ -37,7 +37,7 @@ _BLOCKS = 12  # levels of a validation loss
 _BACK, _HALF_BACK = 3, 2  # parts of a rise: the last third, and two thirds, of the levels stay above the first of them
 _AHEAD = 0.1  # of the steps ahead: as far back are the points that tell a level, which later ones may leave at a jump
 _STAYS, _BY_HEART = 0.8, 10  # of a rise; times, by which a training loss falls from the best validation on
-_UPSIDE_DOWN = ": one is negative and the other is not, so its sign may be wrong"
+_UPSIDE_DOWN = ": one is negative and the other is not, though both are called alike: a sign, or a scale, differs"
 _FIRST_FIFTH, _LAST_FIFTH = (0.0, 0.2), (0.8, 1.0)  # of the steps since the best validation
 
 
@@ -174,9 +174,10 @@ def _overfits(signal: Signal, loss: Signal, limit: OverfittingLimits) -> Hit | N
     name = loss.tag + clock
     told = _told(name, loss, timed, (since, start, stop))
     rests = "stays at" if abs(value_at(timed, since) - after) <= abs(after) else "has fallen to"
+    alike = stem(signal.tag) == stem(loss.tag)
     how = (told,) if falls else (f"{name} {rests if earlier else 'is'} ", told.after)
     return Hit(
-        (rise, ", while ", *how, _UPSIDE_DOWN if after < 0 < series.value.min() else ""),
+        (rise, ", while ", *how, _UPSIDE_DOWN if alike and after < 0 < series.value.min() else ""),
         (signal.tag,),
         (since, stop),
         {

@@ -102,7 +102,7 @@ def _far_from_real(run: Signals, limit: CollapsedPartLimits) -> Hits:
         if series.value[low] >= (1 - limit.better) * first.value:
             told: Message = (
                 *(f"{signal.tag} does not come down: ", first, ", then ", last),
-                ": what is made comes no closer to what is real",
+                ": by that, what is made comes no closer to what is real",
             )
         elif last.value >= max(limit.times * series.value[low], first.value / 2):
             lowest = Level.of(signal.tag, series, low, low)

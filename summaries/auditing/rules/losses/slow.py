@@ -186,7 +186,9 @@ def _falls_by_little(curve: Descent, limit: SlowLearningLimits) -> bool:
 def _as_the_rate(run: Signals) -> str:
     """How a loss falls that is a straight line over the sum of the learning rates."""
     rate = run.of("learning_rate")[0].finite.value
-    return "while the learning rate still rises" if rate[-1] > median(rate) else "as the learning rate comes down"
+    if rate[-1] > median(rate):
+        return "while the learning rate still rises"
+    return "as the learning rate comes down" if rate[0] == rate.max() else "by as much as the learning rate lets it"
 
 
 def _by_the_rate(run: Signals, series: Series) -> Floats:

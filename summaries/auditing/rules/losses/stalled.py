@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summaries.auditing.claims import Level, Share
+from summaries.auditing.claims import Level, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.one_answer import one_answer
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
@@ -74,19 +74,12 @@ def plateau(run: Signals, limit: PlateauLimits) -> Hits:
             or median(level[near:]) > most
         ):
             continue
-        lowest = int(np.argmin(medians))
-        low, high = (
-            Level.of("", series, i * len(series) // count, (i + 1) * len(series) // count - 1) for i in (near, lowest)
-        )
+        first, late = Level.of(signal.tag, series, 0, 0), Level.of(signal.tag, series, until, len(series) - 1)
+        down = Shift.of(first, late, "falls")
+        if not down.holds(series):  # in four digits, it does not
+            continue
         yield Hit(
-            (
-                *(
-                    f"{signal.tag} comes down to ",
-                    low,
-                    f"; the other {1 - (until + 1) / len(series):.0%} of its points",
-                ),
-                *((" bring it to ", high, " at best") if lowest > near else (" bring it no lower",)),
-            ),
+            (down, f", its level for {(len(series) - until) / len(series):.0%} of its points"),
             (signal.tag,),
             series.step[until:],
             {"level": medians[near], "best": best, "start": medians[0], "points": rest},

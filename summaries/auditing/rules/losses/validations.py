@@ -91,7 +91,7 @@ def _likewise(told: Sequence[str | Claim], tags: Sequence[str]) -> str:
     if isinstance(about, Share):
         return f"; nor {verb} {listed(tags)} {'change' if about.relation == 'exactly' else 'rise'}"
     if isinstance(about, Level):
-        return f"; nor {verb} {listed(tags)}" if "does not fall" in str(told[0]) else f"; likewise {listed(tags)}"
+        return f"; nor {verb} {listed(tags)}" if " fall" in str(told[0]) else f"; likewise {listed(tags)}"
     return beside(tags, "does")
 
 
@@ -184,7 +184,7 @@ def _shares(run: Signals, limit: ValidationCollapsesLimits) -> list[Signal]:
 def _last(share: Signal) -> Level:
     """The last level of a share."""
     n = len(share.finite)
-    return Level.of("", share.finite, n - max(n // LEVELS, 1), n - 1, tags=(share.tag,))
+    return Level.of("", share.finite, n - max(n // _LAST, 1), n - 1, tags=(share.tag,))
 
 
 def _what_learns(run: Signals, limit: ValidationCollapsesLimits) -> str:
@@ -272,7 +272,8 @@ def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         if falls and untrained and gained < limit.gained * fell * first and np.ptp(series.value):
             n = len(series)
             low, last = Level.of("", series, 0, 0), Level.of("", series, n // 2, n - 1)
-            told = f"{signal.tag} does not fall: ", low, ", then ", last, ", while ", whole_fall(loss)
+            how = "hardly falls" if last.value < low.value else "does not fall"
+            told = f"{signal.tag} {how}: ", low, ", then ", last, ", while ", whole_fall(loss)
             hits.append(Hit(told, (signal.tag,), series.step, {"first": low.value, "late": last.value}))
     return hits
 

@@ -15,6 +15,8 @@ from summaries.robust import block_medians, sigma, stretch_medians
 if TYPE_CHECKING:
     from summaries.arrays import Floats
     from summaries.auditing.signals.signals import Signals
+    from summaries.reading.series import Series
+
 
 __all__ = ["RULES"]
 
@@ -34,6 +36,9 @@ class WavesLimits(Limits):
     min_points: int = whole(100, 60)  # of a loss
 
 
+_USUAL = WavesLimits()
+
+
 @RULES.add("GL314", "epoch-waves", Severity.WARNING, WavesLimits)
 def epoch_waves(run: Signals, limit: WavesLimits) -> Hits:
     """The loss of steps has waves of one length throughout the run."""
@@ -41,15 +46,10 @@ def epoch_waves(run: Signals, limit: WavesLimits) -> Hits:
     if signal is None or len(signal.finite) < limit.min_points:
         return
     series = signal.finite
+    period = period_of_waves(run, series, limit)
+    if not period:
+        return
     rest = _without_levels(series.value)
-    if not rest.any() or rest[1:] @ rest[:-1] < limit.smooth * (rest @ rest):  # as in most runs: neighbours are unlike
-        return
-    like = autocorrelation(rest)
-    period = _period(like, limit.alike)
-    if not period or like[1] < limit.smooth or sigma(rest) < limit.size or has_waves(run, series, period, limit.alike):
-        return
-    if not _rises(series.value, period, sigma(rest)):
-        return
     steps = int(np.median(np.diff(series.step))) * period
     first, *_, last = (sigma(part) for part in np.array_split(rest, 3))
     profile = [float(rest[phase::period].mean()) for phase in range(period)]
@@ -62,8 +62,20 @@ def epoch_waves(run: Signals, limit: WavesLimits) -> Hits:
         f"{signal.tag} goes up and down every {steps} steps, by {size}: {why}",
         signal.tags,
         series.step,
-        {"period": steps, "autocorrelation": like[period], "scatter": sigma(rest)},
+        {"period": steps, "autocorrelation": autocorrelation(rest)[period], "scatter": sigma(rest)},
     )
+
+
+def period_of_waves(run: Signals, series: Series, limit: WavesLimits = _USUAL) -> int:
+    """The length of the waves of a loss, in points, that neither a rate nor a setting explains; 0 if there are none."""
+    rest = _without_levels(series.value)
+    if not rest.any() or rest[1:] @ rest[:-1] < limit.smooth * (rest @ rest):  # as in most runs: neighbours are unlike
+        return 0
+    like = autocorrelation(rest)
+    period = _period(like, limit.alike)
+    if not period or like[1] < limit.smooth or sigma(rest) < limit.size or has_waves(run, series, period, limit.alike):
+        return 0
+    return period if _rises(series.value, period, sigma(rest)) else 0
 
 
 def _without_levels(value: Floats) -> Floats:
