@@ -46,6 +46,15 @@ def softmax_of_a_softmax(rng, n, noise):
     return {"train/loss": columns(np.log(np.e + 9) - right), "train/accuracy": columns(right)}
 
 
+def tested_on_other_data(rng, n, noise):
+    k = max(n // 10, 10)
+    return {
+        "train/loss": columns(noisy(rng, decay(n), noise)),
+        "val/mae": columns(noisy(rng, decay(k, 0.5, 0.1), noise / 4), np.arange(k) * n // k),
+        "test/mae": columns([0.6], [n - 1]),
+    }
+
+
 def validation_stands_still(rng, n, noise):
     k = max(n // 10, 10)
     validation = decay(k, 2.5, 0.5)

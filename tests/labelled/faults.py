@@ -13,6 +13,7 @@ from labelled.collapses import (
     runs_to_minus_infinity,
     softmax_of_a_softmax,
     straight_line,
+    tested_on_other_data,
     unshuffled,
     validation_stands_still,
 )
@@ -360,6 +361,7 @@ FAULTS = [
     ("GL311", accuracy_collapses), ("GL311", validation_stands_still),
     ("GL313", straight_line), ("GL314", unshuffled), ("GL314", swings_ever_further), ("GL315", relapses),
     ("GL316", all_count_as_positive), ("GL317", softmax_of_a_softmax),
+    ("GL318", tested_on_other_data),
     ("GL312", posterior_collapses), ("GL312", discriminator_wins), ("GL507", rate_dies),
     ("GL401", gradient_nan), ("GL401", nonfinite_counted),
     ("GL402", norm_explodes), ("GL402", norm_jumps), ("GL402", norm_explodes_at_the_end), ("GL402", norm_steps_up),

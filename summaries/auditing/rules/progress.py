@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 _RATE = re.compile(r"(?i)(?:^|[./])(?:(?:base|init|initial|max)_?)?(?:lr|learning_?rate)$")
-_VALIDATION = re.compile(rf"\b{VALIDATION}\b")
+_VALIDATION = re.compile(rf"\b(?:{VALIDATION}|k? ?nn|probe|probing)\b")
 _FEW = 5  # points that show a level
 _BLOCKS = 30
 _ACCURACY, _OF_SEVERAL = re.compile(r"acc|\btop ?1\b"), re.compile(r"\b(?:acc(?:uracy)?|top|at) ?(?!1\b)\d+\b")

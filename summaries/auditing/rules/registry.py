@@ -5,6 +5,7 @@ from summaries.auditing.rules.gradients import clipping, histograms, norms, vari
 from summaries.auditing.rules.losses import (
     chance,
     divergence,
+    left_out,
     moments,
     not_decreasing,
     one_answer,
@@ -27,7 +28,7 @@ __all__ = ["BETWEEN_RANKS", "RULES"]
 _MODULES = (
     files, steps, pauses, incidents, moments, not_decreasing, overfitting, stalled, divergence, chance,
     unbounded, validations, parts, slow, waves, unstable,
-    one_answer, underconfident, norms,
+    one_answer, underconfident, left_out, norms,
     variables, histograms, clipping, updates, precursors, rates, dead_rates, diagnostics, policies, baseline, ranks,
     wiring,
 )  # fmt: skip

@@ -158,6 +158,11 @@ THRESHOLDS = {
         "saves": (1.5, "a number above 0"),
         "fall": (0.1, "a number from 0 to 1"),
     },
+    "GL318": {
+        "times": (3.0, "a number above 1"),
+        "gap": (0.25, "a number from 0 to 1"),
+        "min_points": (4, "a whole number of at least 3"),
+    },
     "GL507": {
         "left": (0.005, "a number from 0 to 1"),
         "share": (0.4, "a number from 0 to 1"),
