@@ -183,12 +183,12 @@ class Level(Claim):
         """The level of the points with the steps of those from one index to another."""
         low, high = int(series.step[first]), int(series.step[last])
         part = _part(series, low, high)
-        return cls(name, _middle(part), low, high, len(part), **about)
+        return cls(name, median(part), low, high, len(part), **about)
 
     def _is_shown_by(self, series: Series) -> bool:
         part = _part(series, self.first, self.last)
         quoted = abs(float(self._number) - self.value) <= _LAST_DIGIT * abs(self.value)
-        return quoted and len(part) == self.points and _middle(part) == self.value
+        return quoted and len(part) == self.points and median(part) == self.value
 
     @property
     def _number(self) -> str:
@@ -307,11 +307,6 @@ def apart(one: Level, other: Level) -> tuple[Level, Level]:
 def _part(series: Series, first: int, last: int) -> Floats:
     """The values from one step to another, both included."""
     return series.value[(series.step >= first) & (series.step <= last)]
-
-
-def _middle(values: Floats) -> float:
-    """The median of n ≥ 1 values; of two, the lower one, which readers find in the curve."""
-    return float(values.min()) if len(values) == 2 else median(values)  # noqa: PLR2004 - two
 
 
 def _both(series: Series, one: Point | Level, other: Point | Level) -> bool:

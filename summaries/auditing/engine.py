@@ -9,14 +9,14 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summaries.auditing.curves import curve_of
 from summaries.auditing.discovery import RunFiles, expecting_runs
-from summaries.auditing.findings import AuditInterrupted, Failure, Finding, RunReport
+from summaries.auditing.findings import AuditInterrupted, Failure, Finding, RunReport, Severity
 from summaries.auditing.parallel import jobs_for
 from summaries.auditing.readable import contents, read_readable, reason_of
 from summaries.auditing.rules import BETWEEN_RANKS, RULES
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from summaries.auditing.config import Config
     from summaries.auditing.curves import Curve
+    from summaries.auditing.rules.rule import Rule
     from summaries.execution.turns import Steps
     from summaries.reading.run import Run
     from summaries.storage.protocols import StoredFile
@@ -98,7 +99,7 @@ def _judge(
     if pair:
         judging, unknown = _judging(pair.signals, of_both)
         found = yield from _findings(pair.signals, config, judging)
-        findings += chain.from_iterable(map(pair.told, _unsaid(found)))
+        findings += chain.from_iterable(map(pair.told, _unsaid(found, config)))
         unchecked = tuple(sorted((*unchecked, *unknown)))
     steps = wall_times = None
     if signals.all:
@@ -110,7 +111,7 @@ def _judge(
     return RunReport(
         name,
         run.files,
-        ordered(_unsaid(findings)),
+        ordered(_unsaid(findings, config)),
         curves(signals, stretches),
         sum(map(len, run.scalars.values())),
         steps,
@@ -147,7 +148,8 @@ def audit_job(runs: Mapping[str, Run], config: Config) -> tuple[Finding, ...]:
     ranks[0].ranks = ranks
     codes = [code for code in config.selected if code in BETWEEN_RANKS]
     with np.errstate(all="ignore"):
-        findings = _unsaid(in_turns([_findings(ranks[0], config, _judging(ranks[0], codes)[0])])[0])
+        found = in_turns([_findings(ranks[0], config, _judging(ranks[0], codes)[0])])[0]
+        findings = _unsaid(found, config)
     return ordered(finding for finding in findings if finding.code in config.codes(finding.run))
 
 
@@ -181,19 +183,31 @@ def _findings(signals: Signals, config: Config, codes: Iterable[str]) -> Steps[l
 _EXPLAINED_BY = {rule.check: rule.unless for rule in RULES.values()}
 
 
-def _unsaid(findings: list[Finding]) -> list[Finding]:
-    """Leave out findings that another rule explains better (see `Rule.unless`), unless that one is less severe."""
+def _explaining(rule: Rule) -> Iterator[object]:
+    """The functions of the rules that explain what this one finds: what explains one of them does so, too."""
+    better = rule.unless
+    while better is not None:
+        yield better
+        better = _EXPLAINED_BY[better]
+
+
+def _unsaid(findings: list[Finding], config: Config) -> list[Finding]:
+    """Leave out findings that another rule explains better (see `Rule.unless`), and notes on what one then tells."""
     severities: dict[tuple[object, str], int] = {(RULES[f.code].check, f.tag): f.severity for f in findings}
 
     def explained(finding: Finding) -> bool:
-        better = RULES[finding.code].unless
-        while better is not None:
-            if any(severities.get((better, tag), -1) >= finding.severity for tag in (finding.tag, *finding.others)):
-                return True
-            better = _EXPLAINED_BY[better]  # what explains that one explains this one, too
-        return False
+        better = product(_explaining(RULES[finding.code]), (finding.tag, *finding.others))
+        return any(severities.get(key, -1) >= finding.severity for key in better)
 
-    return [finding for finding in findings if not explained(finding)]
+    def is_told_better(note: Finding) -> bool:
+        """Whether a worse finding of the same tag is one that this note's rule would explain."""
+        if note.severity > Severity.INFO or note.code in config.severity:
+            return False
+        own, tags = RULES[note.code].check, {note.tag, *note.others}
+        worse = [one for one in findings if one.severity > note.severity]
+        return any(own in _explaining(RULES[one.code]) and not tags.isdisjoint((one.tag, *one.others)) for one in worse)
+
+    return [finding for finding in findings if not explained(finding) and not is_told_better(finding)]
 
 
 def _audit(files: RunFiles, config: Config, baseline: Sequence[Run], stretches: int, read: Read) -> Steps[RunReport]:

@@ -109,7 +109,7 @@ HEALTHY = {
 
 FAULTY = {
     "a rate 1000 times too low": ("GL303", {"rate": 1e-6}),
-    "sgd, a rate 1000 times too low": ("GL309", {"adam": False, "rate": 3e-5}),
+    "sgd, a rate 1000 times too low": ("GL313", {"adam": False, "rate": 3e-5}),
     "a rate that dies": ("GL507", {"decay": 0.93, "rate": 3e-3}),
     "a rate far too high": ("GL301", {"adam": False, "rate": 30.0}),
     "adam, a rate far too high": ("GL303", {"rate": 1.0}),

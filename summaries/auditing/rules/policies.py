@@ -210,7 +210,7 @@ def _learns_nothing(run: Signals, limit: PolicyCollapseLimits) -> Hits:
     low, high = float(value.min()), float(value.max())
     share = _LOW if n >= _SOME * limit.min_rewards else 1 - limit.lost
     never = n >= 3 * limit.min_rewards and max(first.value, last.value) < low + share * (high - low)
-    rests = _rests(run, limit) or explores or _without_gain(run, rewards[0].finite.value, limit)
+    rests = explores or _rests(run, limit) or _without_gain(run, rewards[0].finite.value, limit)
     if not (never or rests):
         return
     why = rests or (f"; at best it is {high:.4g}",)
@@ -258,7 +258,7 @@ def _explores_in_vain(run: Signals, reward: Series, limit: PolicyCollapseLimits)
             continue
         gained = median(reward.value[-(len(reward) // 3) :]) - median(at_random)
         if gained <= limit.better * abs(median(at_random)):
-            return told
+            return *told, ": it does no better than chance"
     return ()
 
 
@@ -269,8 +269,7 @@ def _ceases_to_explore(signal: Signal, limit: PolicyCollapseLimits) -> Message:
         return ()
     if not series.value[0] > _RANDOM > _RANDOM**2 > series.value[-1]:
         return ()
-    falls = Move.of(signal.tag, series, 0, len(series) - 1, "falls", tags=signal.tags)
-    return ", though ", falls, ": it does no better than chance"
+    return ", though ", Move.of(signal.tag, series, 0, len(series) - 1, "falls", tags=signal.tags)
 
 
 def _without_gain(run: Signals, reward: Floats, limit: PolicyCollapseLimits) -> Message:

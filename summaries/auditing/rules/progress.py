@@ -41,9 +41,11 @@ _FEW = 5  # points that show a level
 _BLOCKS = 30
 _ACCURACY, _OF_SEVERAL = re.compile(r"acc|\btop ?1\b"), re.compile(r"\b(?:acc(?:uracy)?|top|at) ?(?!1\b)\d+\b")
 _NO_RATE = 1e-6  # a rate with which a training does not begin, however long it goes on
+_AT_THE_END = re.compile(r"(?:^|/)(?:train_runtime|total_flos)$")  # what trainers log when they have trained
 _PERCENT = 100.0
 _SAME = 0.01  # of a rate: what differs by less is the same
 _VANISHED = 1e-3  # of the highest rate
+_LOW, _HIGH = 1e-3, 0.1  # rates between them suit one optimizer or another
 _MOSTLY = 10  # times the median of a rate: what is higher at a few steps says little of the run
 _MANY = 200  # steps: as many steps a training takes to begin
 _SECS_OF_AN_EPOCH = 5.0  # from point to point, at least
@@ -118,8 +120,10 @@ def at_best(accuracy: Signal) -> float:
 def is_early(run: Signals, series: Series) -> bool:
     """Whether a loss has few steps so far, and its points are not of epochs, or its schedule has only begun.
 
-    Many runs are flat before they learn.
+    Many runs are flat before they learn. What says that it is over is not.
     """
+    if any(_AT_THE_END.search(tag) for tag in run.all):
+        return False
     if _is_under_way(run):
         return True
     by_epochs = any(2 * len(signal) >= len(series) for signal in validations(run))
@@ -156,11 +160,13 @@ def rate_is_dead(run: Signals) -> bool:
 
 
 def rate_in_words(run: Signals) -> str:
-    """The highest learning rate that is logged, or that of the hyperparameters, to end a sentence with; "" without."""
+    """The highest learning rate, or that of the hyperparameters, to end a sentence with; "" of one that is usual."""
     rates = [signal.finite.value for signal in run.of("learning_rate") if len(signal.finite)]
     if rates:
         rate = max(rates, key=lambda rate: float(rate.max()))
         highest, usual = float(rate.max()), median(rate)
+        if _LOW < highest < _HIGH:
+            return ""
         mostly = 2 * np.count_nonzero(np.abs(rate - usual) <= _SAME * usual) > len(rate)
         low = f", and {usual:.3g} {'for most of' if mostly else 'or less for half of'} the run"
         return f"; the learning rate is {highest:.3g} at most{low if highest > _MOSTLY * usual else ''}"
@@ -168,7 +174,9 @@ def rate_in_words(run: Signals) -> str:
 
     values = {name: value for name, (value, _) in stated(run.name, run.run).items() if type(value) is float}
     given = [value for name, value in values.items() if _RATE.search(name)]
-    return f"; the learning rate is {given[0]:.3g}, as the hyperparameters say" if len(given) == 1 else ""
+    if len(given) != 1 or _LOW < given[0] < _HIGH:
+        return ""
+    return f"; the learning rate is {given[0]:.3g}, as the hyperparameters say"
 
 
 def ends(signal: Signal) -> tuple[Level, Level]:

@@ -95,9 +95,10 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     first, last = fall.before, fall.after
     if not first.value > last.value:
         return
+    hump = signal.descent.level.max() - first.value > first.value - last.value
     yield Hit(
         (
-            fall,
+            *((f"{signal.tag} comes to ", last) if hump else (fall,)),
             f", and {math.log(classes):.4g} = ln {classes} is guessing among {about}{classes}{rate_in_words(run)}",
         ),
         signal.tags,
@@ -207,14 +208,14 @@ def _one_of_two(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
     for signal in run.of("validation_loss") if known else ():
         series, n = signal.finite, len(signal.finite)
         for accuracy in known:
-            late = accuracy.finite.value[len(accuracy.finite) // 2 :]
+            late = accuracy.finite.value[len(accuracy.finite) // 4 :]  # what learns comes to a share, and passes others
             share = float(late[-1]) / at_best(accuracy)
             if n < limit.min_sure or np.ptp(late) or not _LOW < share < 1:
                 continue
             level = Level.of("", series, n // 2, n - 1)
             entropy = -share * math.log(share) - (1 - share) * math.log(1 - share)
             if abs(level.value - entropy) <= limit.at * entropy:
-                stays = Share.since("", accuracy.finite, len(accuracy.finite) // 2, "exactly", float(late[-1]))
+                stays = Share.since("", accuracy.finite, len(accuracy.finite) // 4, "exactly", float(late[-1]))
                 stays = replace(stays, tags=(accuracy.tag,)).said(f"{late[-1]:.4g}")
                 told = f"{signal.tag} is ", level, f", and {accuracy.tag} stays at ", stays
                 cost = f": {entropy:.4g} is what it costs to tell the larger of two classes of everything"

@@ -127,6 +127,9 @@ def _neither_falls(run: Signals, limit: SlowLearningLimits) -> Hit | None:
         return None
     if is_early(run, series) or _gains(validation.finite.value) > limit.rests:
         return None
+    curves = signal.descent, validation.descent
+    if any(one.level[0] - one.lowest > limit.little * abs(one.level[0]) for one in curves):  # it fell, and is back
+        return None
     falls = max(signal.descent.trend, validation.descent.trend) < -SURE
     begins = falls and signal.descent.straightness >= limit.straight
     if begins or _gains(series.value) > limit.hardly:
@@ -194,7 +197,7 @@ def _as_the_rate(run: Signals) -> str:
 def _by_the_rate(run: Signals, series: Series) -> Floats:
     """The values of a series at equal distances of the sum of the learning rates: a rate that falls bends no line."""
     rates = [signal.finite for signal in run.of("learning_rate") if len(signal.finite) >= len(series)]
-    if not rates or rates[0].value.min() < 0 or not rates[0].value.any():
+    if not rates or rates[0].value.min() < 0 or rates[0].value[-1] == rates[0].value.max():
         return series.value
     way = np.interp(series.step, rates[0].step, np.cumsum(rates[0].value))
     if changes(way).max() > _AT_ONCE * (way[-1] - way[0]):

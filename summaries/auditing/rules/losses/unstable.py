@@ -162,7 +162,11 @@ def _leaps(run: Signals, signal: Signal, limit: UnstableTrainingLimits) -> Hit |
     ups = float(np.mean(steps > 0))
     if sigma(steps) / math.sqrt(2) < math.log(limit.leap) or min(ups, 1 - ups) < _BOTH_WAYS:
         return None
-    low, high = (Level.of("", series, int(at), int(at)) for at in (value.argmin(), value.argmax()))
+    rises = value / np.minimum.accumulate(value)  # a fall in leaps is one
+    top = int(rises.argmax())
+    if rises[top] < limit.leap**2:
+        return None
+    low, high = (Level.of("", series, at, at) for at in (int(value[: top + 1].argmin()), top))
     return Hit(
         (f"{signal.tag} swings between ", low, " and ", high, f" in its first {half} points{rate_in_words(run)}"),
         (signal.tag,),

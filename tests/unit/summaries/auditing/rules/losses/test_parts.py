@@ -80,8 +80,8 @@ def test_a_distance_from_what_is_real():
     n = np.arange(9)
     found = finding("GL312", Loss_D=1 + 0 * N, FID=570 + 5 * np.sin(n))
     assert found.message == (
-        "FID does not come down: 570 at step 0, then about 573.3 (steps 6-8): by that, what is made comes no closer to"
-        " what is real"
+        "FID does not come down: 570 at step 0, then about 573.3 (steps 6-8): by that, what is made is hardly closer"
+        " to what is real"
     )
     assert finding("GL312", FID=570 * 0.8**n) is None
     lost = finding("GL312", FID=np.r_[570 * 0.7 ** n[:5], 1500, 1900, 1800, 1850])
