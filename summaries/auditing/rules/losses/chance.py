@@ -247,7 +247,8 @@ def _classes_at_the_end(run: Signals, curve: Descent, limit: GuessingLimits, *, 
         return 0
     late = curve.since(1 / 2)
     end = median(late.level)
-    classes = round(math.exp(end)) if 0 < end < math.log(_USUAL[-1]) else 0
+    some = round(math.exp(end)) if 0 < end < math.log(_USUAL[-1]) else 0
+    classes = usual_classes(float(late.level[-1]), limit.at) or some
     near = classes > 1 and abs(math.log(classes) - end) <= limit.near * end
     rests = late.trend > -SURE or late.level[0] - late.level[-1] <= _HARDLY * end
     rests = rests and np.ptp(late.level) <= 2 * limit.near * end  # it does not pass by

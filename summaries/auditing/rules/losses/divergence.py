@@ -11,6 +11,7 @@ import numpy as np
 from summaries.auditing.claims import Extreme, Move, Point
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.explanations import explained_by_rate, with_cause
+from summaries.auditing.rules.losses.waves import period_of_waves
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, at_least, whole
 from summaries.auditing.rules.timeline.steps import restart
 from summaries.auditing.statistics.course import (
@@ -78,7 +79,7 @@ def loss_diverges(run: Signals, limit: LossDivergesLimits) -> Hits:
         yield from _explodes(signal, signal.finite, limit)
         return
     hit = _found(run, signal, LossDivergesLimits(**vars(limit) | {"min_rise": limit.min_rise / 2}))
-    if hit is None:
+    if hit is None or _is_a_wave(run, signal.finite):
         return
     sure = _found(run, signal, limit)
     harmless = may_be_a_score(signal.finite.value) or _others_fall(run)
@@ -86,6 +87,13 @@ def loss_diverges(run: Signals, limit: LossDivergesLimits) -> Hits:
     rise = hit.message[0]
     assert isinstance(rise, Move)
     yield with_cause(run, hit, without_zeros(signal.finite), rise.first.step, rise.last.step)
+
+
+def _is_a_wave(run: Signals, series: Series) -> bool:
+    """Whether what rises is a wave, of which the last one is lower than the first: GL314 tells of waves."""
+    period = period_of_waves(run, series)
+    waves = [median(series.value[at : at + period]) for at in (0, len(series) - period)] if period else []
+    return bool(waves) and waves[1] < waves[0]
 
 
 def _others_fall(run: Signals) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,7 @@ _FEW = 5  # levels that show a trend
 _BEGINNING = 0.1  # of the steps: a run that starts later may have learnt before
 _BACK = 2  # standard deviations: an end that is no further below the start is no progress
 _HIDES = 3  # standard errors that noise may hide on top of a fall
-_SIGMAS = 4.0  # of the noise of two points: a first one that is so much higher stands out
+_SIGMAS = 4.0  # of the noise: a first point that is so much higher stands out
 _FALLS = 2  # standard errors: a fall by less is none, and a rise by more is one
 
 
@@ -195,6 +196,7 @@ def _back_at_its_start(run: Signals, signal: Signal, series: Series, limit: Loss
     end, noise = median(last), sigma(last)
     if start - end > min(_BACK * noise, limit.max_hidden * start):
         return None
+    top = int(np.argmax(value))
     rise = Move.of(signal.tag, series, 0, top, "rises", tags=signal.tags)
     level = Level.of("", series, n - max(n // 10, 1), n - 1, tags=signal.tags)
     nothing = NotBetter("", tags=signal.tags)
@@ -263,7 +265,8 @@ def _not_falling(run: Signals, signal: Signal, series: Series, limit: LossNotDec
     if not flat and period_of_waves(run, series):  # GL314 tells of it
         return None
     noise = " by more than its noise" if flat and early.value > late.value else ""
-    if series.value[0] - late.value > _SIGMAS * sigma(changes(series.value)):  # it comes down at once, by little
+    scatter = sigma(changes(series.value)) / math.sqrt(2)
+    if series.value[0] - late.value > _SIGMAS * scatter:  # it comes down at once, by little
         early, noise = Level.of("", series, 0, 0, tags=signal.tags), ""
     one, other = apart(early, late)
     not_falls = "does not clearly decrease"

@@ -16,7 +16,7 @@ from summaries.auditing.rules.timeline.steps import restart
 from summaries.auditing.signals.objectives import have_one_axis, on_the_axis_of, stem
 from summaries.auditing.statistics.course import bend, level_between, scatter_about_trend, trend_between, value_at
 from summaries.robust import OF_MEDIAN, Blocks, blocks, median, monotone_trend
-from summaries.words import beside
+from summaries.words import listed
 
 if TYPE_CHECKING:
     from summaries.arrays import Floats
@@ -36,6 +36,7 @@ _CERTAIN = 4.0  # Z of a trend in which hardly any level is out of order
 _BLOCKS = 12  # levels of a validation loss
 _BACK, _HALF_BACK = 3, 2  # parts of a rise: the last third, and two thirds, of the levels stay above the first of them
 _AHEAD = 0.1  # of the steps ahead: as far back are the points that tell a level, which later ones may leave at a jump
+_AT_ONCE = 0.8  # of a rise, from one validation to the next
 _STAYS, _BY_HEART = 0.8, 10  # of a rise; times, by which a training loss falls from the best validation on
 _UPSIDE_DOWN = ": one is negative and the other is not, though both are called alike: a sign, or a scale, differs"
 _FIRST_FIFTH, _LAST_FIFTH = (0.0, 0.2), (0.8, 1.0)  # of the steps since the best validation
@@ -69,7 +70,8 @@ def overfitting(run: Signals, limit: OverfittingLimits) -> Hits:
     if rising:  # that of the objective, on its axis, if there is one, else the first
         hit = min(rising, key=lambda pair: pair[0])[1]
         others = [tag for _, other in rising if other is not hit for tag in other.tags]
-        yield replace(hit, message=(*hit.message, beside(others, "does")), tags=(*hit.tags, *others))
+        so_do = f"; {listed(others)} {'rises' if len(others) == 1 else 'rise'}, too" if others else ""
+        yield replace(hit, message=(*hit.message, so_do), tags=(*hit.tags, *others))
 
 
 def _rises_for_good(cut: Blocks, values: Floats, rise: float, error: float, limit: OverfittingLimits) -> bool:
@@ -175,9 +177,13 @@ def _overfits(signal: Signal, loss: Signal, limit: OverfittingLimits) -> Hit | N
     told = _told(name, loss, timed, (since, start, stop))
     rests = "stays at" if abs(value_at(timed, since) - after) <= abs(after) else "has fallen to"
     alike = stem(signal.tag) == stem(loss.tag)
+    steps = np.diff(series.value[lowest_at:])
+    jump = int(np.argmax(steps))
+    jumps = f", with a jump at step {series.step[lowest_at + 1 + jump]}"
+    at_once = jumps if steps[jump] > _AT_ONCE * steps.sum() else ""
     how = (told,) if falls else (f"{name} {rests if earlier else 'is'} ", told.after)
     return Hit(
-        (rise, ", while ", *how, _UPSIDE_DOWN if alike and after < 0 < series.value.min() else ""),
+        (rise, f"{at_once}, while ", *how, _UPSIDE_DOWN if alike and after < 0 < series.value.min() else ""),
         (signal.tag,),
         (since, stop),
         {

@@ -41,6 +41,7 @@ class CollapsedPartLimits(Limits):
     left: float = proportion(0.02)  # of its highest point
     nothing: float = proportion(0.02)  # nats: a divergence, or an opponent's loss, that tells nothing
     narrow: float = proportion(0.1)  # of the highest point of a spread
+    spread: float = above(0, 0.2)  # of embeddings that are not all alike
     share: float = proportion(0.4)  # of the points, at the end
     negative: float = proportion(0.25)  # of the later estimates of a distance, which none should be
     better: float = proportion(0.15)  # of its first point: all that a distance from what is real comes down
@@ -69,6 +70,8 @@ def collapsed_part(run: Signals, limit: CollapsedPartLimits) -> Hits:
         if n - first < limit.share * n or np.mean(value[first:] <= bound) < _MOST or first <= top:
             continue
         before, after = Level.of(signal.tag, series, top, top), Level.of(signal.tag, series, first, n - 1)
+        if what == _NARROW and after.value > limit.spread:  # the first points may be those of a burst
+            continue
         fall = Shift.of(before, after, "falls")
         evidence = {"highest": before.value, "late": after.value}
         yield Hit((fall, f": {what}"), (signal.tag,), series.step[first:], evidence)

@@ -128,8 +128,8 @@ def _neither_falls(run: Signals, limit: SlowLearningLimits) -> Hit | None:
     if is_early(run, series) or _gains(validation.finite.value) > limit.rests:
         return None
     curves = signal.descent, validation.descent
-    if any(one.level[0] - one.lowest > limit.little * abs(one.level[0]) for one in curves):  # it fell, and is back
-        return None
+    if any(one.level[0] - one.lowest > max(limit.hardly * abs(one.level[0]), _NOISE * one.error) for one in curves):
+        return None  # it fell, and is back
     falls = max(signal.descent.trend, validation.descent.trend) < -SURE
     begins = falls and signal.descent.straightness >= limit.straight
     if begins or _gains(series.value) > limit.hardly:

@@ -74,7 +74,8 @@ def plateau(run: Signals, limit: PlateauLimits) -> Hits:
             or median(level[near:]) > most
         ):
             continue
-        first, late = Level.of(signal.tag, series, 0, 0), Level.of(signal.tag, series, until, len(series) - 1)
+        top = int(np.argmax(series.value[: until + 1]))
+        first, late = (Level.of(signal.tag, series, *ends) for ends in ((top, top), (until, len(series) - 1)))
         down = Shift.of(first, late, "falls")
         if not down.holds(series):  # in four digits, it does not
             continue

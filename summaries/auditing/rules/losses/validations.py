@@ -111,7 +111,8 @@ def _lost(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
             continue
         end = typical(value, len(value) - 1)
         high = int(np.flatnonzero(value[:end] >= level[best])[-1])
-        fall = Move.of(signal.tag, series, high, end, "falls")
+        lost = high + 1 + int(np.argmax(value[high + 1 :] <= least))
+        fall = Move.of(signal.tag, series, high, lost, "falls")
         if value[end] <= least:
             hits.append(Hit((fall,), (signal.tag,), series.step[high:], {"best": value[high], "end": value[end]}))
     return hits
@@ -219,7 +220,7 @@ def _stuck(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         if hit is None or hit.steps is None:
             continue
         varies = _what_varies(run, int(hit.steps[0]))
-        why = (f", while {varies} still varies",) if varies else _what_rests(run, int(hit.steps[0]), limit)
+        why = (varies,) if varies else _what_rests(run, int(hit.steps[0]), limit)
         if why:
             hits.append(replace(hit, message=(*hit.message, *why)))
     return hits or _never_another(run, limit)
@@ -362,11 +363,12 @@ def _last_change(signal: Signal) -> int:
 
 
 def _what_varies(run: Signals, step: int) -> str:
-    """The tag of a training loss that has several values from a step on, which differ visibly; "" if all settled."""
+    """What a training loss does that has several values from a step on, which differ visibly; "" if all settled."""
     for signal in run.of("loss"):
         rest = signal.finite.value[signal.finite.step > step]
         if len(np.unique(rest)) > 2 and np.ptp(rest) > _MOVES * abs(median(rest)):  # noqa: PLR2004 - and a last one
-            return signal.tag
+            falls = Descent(rest).trend < -SURE
+            return f", while {signal.tag} still falls" if falls else f"; nor does {signal.tag} fall any more"
     return ""
 
 

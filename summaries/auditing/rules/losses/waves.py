@@ -43,7 +43,7 @@ _USUAL = WavesLimits()
 def epoch_waves(run: Signals, limit: WavesLimits) -> Hits:
     """The loss of steps has waves of one length throughout the run."""
     signal = run.objective
-    if signal is None or len(signal.finite) < limit.min_points:
+    if signal is None:
         return
     series = signal.finite
     period = period_of_waves(run, series, limit)
@@ -68,6 +68,8 @@ def epoch_waves(run: Signals, limit: WavesLimits) -> Hits:
 
 def period_of_waves(run: Signals, series: Series, limit: WavesLimits = _USUAL) -> int:
     """The length of the waves of a loss, in points, that neither a rate nor a setting explains; 0 if there are none."""
+    if len(series) < limit.min_points:
+        return 0
     rest = _without_levels(series.value)
     if not rest.any() or rest[1:] @ rest[:-1] < limit.smooth * (rest @ rest):  # as in most runs: neighbours are unlike
         return 0

@@ -108,6 +108,7 @@ THRESHOLDS = {
         "left": (0.02, "a number from 0 to 1"),
         "nothing": (0.02, "a number from 0 to 1"),
         "narrow": (0.1, "a number from 0 to 1"),
+        "spread": (0.2, "a number above 0"),
         "share": (0.4, "a number from 0 to 1"),
         "negative": (0.25, "a number from 0 to 1"),
         "better": (0.15, "a number from 0 to 1"),

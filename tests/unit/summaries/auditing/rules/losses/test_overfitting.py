@@ -101,8 +101,8 @@ def test_a_training_loss_is_told_from_before_a_jump():
     ends_higher = np.where(n <= 60, 2 * 0.94**n, 5 * 0.97 ** (n - 61)) + noise
     found = finding("GL305", train__loss=ends_lower, val__loss=validation)
     assert found.message == (
-        "val/loss rises from 0.5 at step 60 to 1.3 at step 119, while train/loss falls from 0.3016 at step 60 to"
-        " 0.04218 at step 119"
+        "val/loss rises from 0.5 at step 60 to 1.3 at step 119, with a jump at step 61, while train/loss falls from"
+        " 0.3016 at step 60 to 0.04218 at step 119"
     )
     assert finding("GL305", train__loss=ends_higher, val__loss=validation) is None
 
@@ -128,6 +128,6 @@ def test_few_validations_that_leap_while_the_training_data_are_learnt_by_heart()
     training = np.array([4.52, 4.32, 0.0014, 7e-4, 6e-4, 5.5e-4, 5e-4])
     found = finding("GL305", train__loss=training, eval__loss=validation)
     assert found.message.startswith(
-        "eval/loss rises from 4.459 at step 0 to 5.696 at step 6, while train/loss falls from 4.52"
+        "eval/loss rises from 4.459 at step 0 to 5.696 at step 6, with a jump at step 2, while train/loss"
     )
     assert "GL305" not in codes(train__loss=np.linspace(4.5, 2.5, 7), eval__loss=validation)
