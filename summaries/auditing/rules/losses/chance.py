@@ -14,6 +14,7 @@ import numpy as np
 from summaries.auditing.claims import Level, Share
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.not_decreasing import loss_not_decreasing
+from summaries.auditing.rules.losses.waves import period_of_waves
 from summaries.auditing.rules.progress import (
     accuracies,
     at_best,
@@ -24,7 +25,7 @@ from summaries.auditing.rules.progress import (
     whole_fall,
 )
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, proportion, whole
-from summaries.auditing.signals.loss_names import words
+from summaries.auditing.signals.loss_names import is_plain, words
 from summaries.auditing.statistics.course import bend
 from summaries.auditing.statistics.descent import LEVELS, SURE, Descent
 from summaries.robust import median
@@ -78,6 +79,8 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     series, curve = signal.finite, signal.descent
     start, end = float(curve.level[0]), float(curve.level[-1])
     if any(_end(one.finite.value) > _RIGHT * at_best(one) for one in accuracies(run)):  # GL317 tells of it
+        return
+    if period_of_waves(run, series):  # whose levels say where a wave ends, and GL314 tells of them
         return
     classes, about = usual_classes(start, limit.near), ""
     if not classes or not -limit.near * start <= start - end <= limit.fall * start:
@@ -163,7 +166,9 @@ def _classifies(tag: str) -> bool:
 def _nothing_moves(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     """Low accuracies that never change, and a loss that stays above that of guessing with such an accuracy."""
     rest, series, n = accuracies(run, LEVELS), signal.finite, len(signal.finite)
-    if not rest or n < LEVELS or any(abs(one.descent.trend) >= SURE or one.finite.value.min() <= 0 for one in rest):
+    of_classes = is_plain(signal.tag) or _classifies(signal.tag)
+    moves = any(abs(one.descent.trend) >= SURE or one.finite.value.min() <= 0 for one in rest)
+    if not of_classes or not rest or n < LEVELS or moves:
         return
     highest = max(_end(one.finite.value) / at_best(one) for one in rest)
     late = median(series.value[n // 2 :])

@@ -102,11 +102,11 @@ def _far_from_real(run: Signals, limit: CollapsedPartLimits) -> Hits:
             continue
         low = int(np.argmin(series.value))
         first, last = Level.of(signal.tag, series, 0, 0), Level.of(signal.tag, series, n - n // 3, n - 1)
-        hardly = "hardly comes" if last.value < first.value else "does not come"
+        hardly = ("hardly comes", "hardly closer") if last.value < first.value else ("does not come", "no closer")
         if series.value[low] >= (1 - limit.better) * first.value:
             told: Message = (
-                *(f"{signal.tag} {hardly} down: ", first, ", then ", last),
-                ": by that, what is made is hardly closer to what is real",
+                *(f"{signal.tag} {hardly[0]} down: ", first, ", then ", last),
+                f": by that, what is made is {hardly[1]} to what is real",
             )
         elif last.value >= max(limit.times * series.value[low], first.value / 2):
             lowest = Level.of(signal.tag, series, low, low)

@@ -58,7 +58,7 @@ def unstable_training(run: Signals, limit: UnstableTrainingLimits) -> Hits:
                 return
     others = validations(run)
     shares = [one for one in accuracies(run, limit.min_points) if one in others]
-    restless = (_restless(run, one) for one in shares if _is_restless(one, limit.accuracy * at_best(one), 1.0))
+    restless = (_restless(run, one, 1.0) for one in shares if _is_restless(one, limit.accuracy * at_best(one), 1.0))
     hit = next(restless, None) or (_rises(run, loss, limit) if others else None)
     if hit is not None:
         yield _with_cause(run, hit, loss.finite)
@@ -148,7 +148,7 @@ def _swings(run: Signals, signal: Signal, loss: Signal, limit: UnstableTrainingL
     """Find a validation that changes from one time to the next by a good part of all that was learnt, to no avail."""
     learnt = loss.descent.fall
     least = max(limit.swing * learnt, limit.level * median(signal.finite.value[len(signal.finite) // 2 :]))
-    return _restless(run, signal) if _is_restless(signal, least, -1.0) else None
+    return _restless(run, signal, -1.0) if _is_restless(signal, least, -1.0) else None
 
 
 def _leaps(run: Signals, signal: Signal, limit: UnstableTrainingLimits) -> Hit | None:
@@ -192,11 +192,14 @@ def _is_restless(signal: Signal, least: float, better: float) -> bool:
     return not (rises and better * (median(late.values) - median(curve.values[: -len(late.values)])) > 0)
 
 
-def _restless(run: Signals, signal: Signal) -> Hit:
+def _restless(run: Signals, signal: Signal, better: float) -> Hit:
     series = signal.finite
     half = len(series) // 2
     late = series.value[half:]
-    low, high = (Level.of("", series, half + int(at), half + int(at)) for at in (late.argmin(), late.argmax()))
+    lost = np.maximum.accumulate(better * late) - better * late  # the largest change for the worse
+    worst = int(lost.argmax())
+    ends = int((better * late[: worst + 1]).argmax()), worst
+    low, high = sorted((Level.of("", series, half + at, half + at) for at in ends), key=lambda level: level.value)
     return Hit(
         (f"{signal.tag} swings between ", low, " and ", high, f" in its last {len(late)} points{rate_in_words(run)}"),
         (signal.tag,),

@@ -319,7 +319,7 @@ def _memorized(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
             told = f"{signal.tag} is ", late, ", while ", fall
             evidence = {"end": last.value, "training": end.value}
             known = [one for one in accuracies(run) if one in validations(run)]
-            right = any(one.finite.value[n // 2 :].min(initial=0.0) > limit.coin * at_best(one) for one in known)
+            right = any(median(one.finite.value[len(one.finite) // 2 :]) > limit.coin * at_best(one) for one in known)
             why = "" if right else ": little of it holds for other data"  # it is right, and too sure
             hits.append(Hit((*told, why), (signal.tag,), series.step, evidence))
     return hits

@@ -80,7 +80,7 @@ def test_a_distance_from_what_is_real():
     n = np.arange(9)
     found = finding("GL312", Loss_D=1 + 0 * N, FID=570 + 5 * np.sin(n))
     assert found.message == (
-        "FID does not come down: 570 at step 0, then about 573.3 (steps 6-8): by that, what is made is hardly closer"
+        "FID does not come down: 570 at step 0, then about 573.3 (steps 6-8): by that, what is made is no closer"
         " to what is real"
     )
     assert finding("GL312", FID=570 * 0.8**n) is None
