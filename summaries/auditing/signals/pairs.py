@@ -47,7 +47,7 @@ class Pair:
                 self._origin[one.tag] = run.name, tag
                 if run is validation:  # its points are in none of those files
                     one.file_starts = [len(signal)] * len(training.files)
-        self.signals = training.with_signals(both)
+        self.signals: Signals = training.with_signals(both)
 
     def told(self, found: Finding) -> list[Finding]:
         """What was found of both, told of the run that validates; nothing if it is about the other one alone."""
