@@ -217,8 +217,8 @@ class Shift(Claim):
     def _is_shown_by(self, series: Series) -> bool:
         a, b = self.before.value, self.after.value
         goes = b > a if self.verb in _RISING else b < a
-        apart = len(set(told_apart(a, b))) > 1
-        return goes and apart and self.before.first <= self.after.last and _both(series, self.before, self.after)
+        differ = len(set(told_apart(a, b))) > 1
+        return goes and differ and self.before.first <= self.after.last and _both(series, self.before, self.after)
 
     def __str__(self) -> str:
         before, after = apart(self.before, self.after)

@@ -30,6 +30,7 @@ __all__ = [
     "learns_since",
     "rate_in_words",
     "rate_is_dead",
+    "second_half",
     "shares",
     "validations",
     "whole_fall",
@@ -185,6 +186,12 @@ def ends(signal: Signal) -> tuple[Level, Level]:
     part = max(n // LEVELS, 1)
     first, last = (Level.of(signal.tag, signal.finite, at, at + part - 1, tags=signal.tags) for at in (0, n - part))
     return first, last
+
+
+def second_half(signal: Signal) -> Level:
+    """The level of the second half of a curve of n ≥ 1 points."""
+    n = len(signal.finite)
+    return Level.of("", signal.finite, n // 2, n - 1, tags=signal.tags)
 
 
 def whole_fall(loss: Signal) -> Shift:

@@ -21,6 +21,7 @@ from summaries.auditing.rules.progress import (
     ends,
     is_early,
     rate_in_words,
+    second_half,
     validations,
     whole_fall,
 )
@@ -80,8 +81,6 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     start, end = float(curve.level[0]), float(curve.level[-1])
     if any(_end(one.finite.value) > _RIGHT * at_best(one) for one in accuracies(run)):  # GL317 tells of it
         return
-    if period_of_waves(run, series):  # whose levels say where a wave ends, and GL314 tells of them
-        return
     classes, about = usual_classes(start, limit.near), ""
     if not classes or not -limit.near * start <= start - end <= limit.fall * start:
         classes = _classes_at_the_end(run, curve, limit, of_training=True)
@@ -92,7 +91,7 @@ def _hardly_falls(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     falls = curve.trend <= -SURE
     short = falls and len(series) < limit.min_points and start - end > _HARDLY * start  # it may only have begun
     slow = falls and not short and curve.straightness >= _STRAIGHT
-    if not (sure or slow):
+    if not (sure or slow) or period_of_waves(run, series):  # whose levels say where a wave ends: GL314 tells of them
         return
     fall = whole_fall(signal)
     first, last = fall.before, fall.after
@@ -123,7 +122,7 @@ def _guesses_elsewhere(run: Signals, objective: Signal, limit: GuessingLimits) -
         classes = _classes_at_the_end(run, signal.descent, limit, of_training=own) if n >= limit.min_sure else 0
         if not classes:
             continue
-        level, chance = Level.of("", series, n // 2, n - 1, tags=signal.tags), f"{math.log(classes):.4g} = ln {classes}"
+        level, chance = second_half(signal), f"{math.log(classes):.4g} = ln {classes}"
         none = "no accuracy of the training" if own and several else "no accuracy"
         yield Hit(
             (
@@ -174,7 +173,7 @@ def _nothing_moves(run: Signals, signal: Signal, limit: GuessingLimits) -> Hits:
     late = median(series.value[n // 2 :])
     stands = signal.descent.since(1 / 2).trend > -SURE
     if highest < _LOW and late >= (1 + limit.near) * math.log(1 / highest) and stands:
-        level, accuracy = Level.of("", series, n // 2, n - 1), rest[0].finite
+        level, accuracy = second_half(signal), rest[0].finite
         share = Level.of("", accuracy, 0, len(accuracy) - 1, tags=(rest[0].tag,))
         yield Hit(
             (
@@ -217,7 +216,7 @@ def _one_of_two(run: Signals, _: Signal, limit: GuessingLimits) -> Hits:
             share = float(late[-1]) / at_best(accuracy)
             if n < limit.min_sure or np.ptp(late) or not _LOW < share < 1:
                 continue
-            level = Level.of("", series, n // 2, n - 1)
+            level = second_half(signal)
             entropy = -share * math.log(share) - (1 - share) * math.log(1 - share)
             if abs(level.value - entropy) <= limit.at * entropy:
                 stays = Share.since("", accuracy.finite, len(accuracy.finite) // 4, "exactly", float(late[-1]))

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from summaries.auditing.claims import Level
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.chance import usual_classes
-from summaries.auditing.rules.progress import accuracies, at_best, validations
+from summaries.auditing.rules.progress import accuracies, at_best, second_half, validations
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from summaries.auditing.claims import Level
     from summaries.auditing.signals.signals import Signal, Signals
 
 __all__ = ["RULES"]
@@ -84,13 +84,7 @@ def _pairs(run: Signals, fewest: int) -> Iterator[_Pair]:
     for loss in [one for one in (run.objective, *run.of("validation_loss")) if one and len(one.finite) >= fewest]:
         for one in enough:
             if (one in of_others) is (loss in of_others):
-                yield _Pair(loss, _late(loss), one, _late(one))
-
-
-def _late(signal: Signal) -> Level:
-    """The level of the second half."""
-    n = len(signal.finite)
-    return Level.of("", signal.finite, n // 2, n - 1, tags=signal.tags)
+                yield _Pair(loss, second_half(loss), one, second_half(one))
 
 
 def _of_a_softmax(objective: Signal, pairs: list[_Pair], limit: UnderconfidentLimits) -> str:

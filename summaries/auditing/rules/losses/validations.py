@@ -11,7 +11,16 @@ import numpy as np
 from summaries.auditing.claims import Claim, Level, Move, Share, Shift
 from summaries.auditing.findings import Severity
 from summaries.auditing.rules.losses.overfitting import overfitting
-from summaries.auditing.rules.progress import accuracies, at_best, ends, rate_is_dead, shares, validations, whole_fall
+from summaries.auditing.rules.progress import (
+    accuracies,
+    at_best,
+    ends,
+    rate_is_dead,
+    second_half,
+    shares,
+    validations,
+    whole_fall,
+)
 from summaries.auditing.rules.rule import Hit, Hits, Limits, Ruleset, above, proportion, whole
 from summaries.auditing.signals.loss_names import words
 from summaries.auditing.signals.objectives import on_the_axis_of, stem, trained_with
@@ -271,8 +280,7 @@ def _never_better(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         falls = _falls_by(after, limit.trained)
         untrained = first > (1 - limit.trained) * after.level[0]
         if falls and untrained and gained < limit.gained * fell * first and np.ptp(series.value):
-            n = len(series)
-            low, last = Level.of("", series, 0, 0), Level.of("", series, n // 2, n - 1)
+            low, last = Level.of("", series, 0, 0), second_half(signal)
             how = "hardly falls" if last.value < low.value else "does not fall"
             told = f"{signal.tag} {how}: ", low, ", then ", last, ", while ", whole_fall(loss)
             hits.append(Hit(told, (signal.tag,), series.step, {"first": low.value, "late": last.value}))
@@ -315,8 +323,7 @@ def _memorized(run: Signals, limit: ValidationCollapsesLimits) -> list[Hit]:
         fall = Shift.of(began, end, "falls")
         stands = last.value > max(_STANDS * before, limit.ahead * end.value)
         if alike and stands and fall.holds(loss.finite):
-            late = Level.of("", series, n // 2, n - 1, tags=signal.tags)
-            told = f"{signal.tag} is ", late, ", while ", fall
+            told = f"{signal.tag} is ", second_half(signal), ", while ", fall
             evidence = {"end": last.value, "training": end.value}
             known = [one for one in accuracies(run) if one in validations(run)]
             right = any(median(one.finite.value[len(one.finite) // 2 :]) > limit.coin * at_best(one) for one in known)
